@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from grader.course.assignment import Assignment
-from grader.judging.evidence.places import Reach, corners
+from grader.judging.evidence.places import Array, Reach, corners
 from grader.judging.explain.wording import phrases_of, spoken
-from grader.plan.collected import Array
 from grader.plan.messages import Simulated
 from grader.plan.plan import ITEM_BYTES, Descriptor, Fill, Launch, Operation, Plan, Pointer, Structure
 from grader.plan.traffic import MOST_TOUCHED, Touched, Watch

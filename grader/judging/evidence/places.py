@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 from math import prod
+from typing import Any
 
 import numpy as np
 
-from grader.plan.collected import Array
-
+Array = Any
 MOST_PROGRAMS = 1 << 24
 GROUPS = (*range(2, 17), 32, 64)
 """Rows, or columns, of tiles that kernels take together, so that a cache holds what they share."""

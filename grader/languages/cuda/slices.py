@@ -6,13 +6,13 @@ such variables become parameters, for which a plan has buffers of its own.
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.languages.cuda.kept import CALLED, MOST_BYTES, called, read_only
 from grader.languages.cuda.source import KernelDeclaration, kernel_declarations
+from grader.languages.cuda.symbols import MOST_NAME, readable, variable_name
 from grader.plan.plan import TEXT_CHARACTERS, Malformed
 from grader.simulation.ptx.grammar import (
     TextFunction,
@@ -25,9 +25,6 @@ from grader.simulation.ptx.grammar import (
 )
 from grader.simulation.ptx.reader import LAUNCH, declared, is_known, read_module
 
-_MOST_NAME = 180
-_INTERNAL = re.compile(r"\(anonymous namespace\)::|_INTERNAL_\w+?::")
-_STATIC = re.compile(r"_*nv_static_\d+__\w*?_cu_\w{8,}?__?(?=[A-Za-z])")
 # Strings, the names of functions in assertions, and tables for sine and cosine.
 _MAY_STAY = ("$str", "__unnamed_", "__cudart_")
 # CUDA's functions for memory within a kernel, and how a file may write them.
@@ -288,6 +285,11 @@ def _constant_as_global(variable: TextVariable) -> TextVariable:
     return replace(variable, space="global") if variable.space == "const" else variable
 
 
+def _variable_name(symbol: str) -> str:
+    """Return a variable's name as a word of a plan."""
+    return re.sub(r"\W", "_", variable_name(symbol))[:MOST_NAME]
+
+
 def _hidden(variable: TextVariable) -> HiddenVariable:
     name = _variable_name(variable.name)
     try:
@@ -314,43 +316,3 @@ def most_threads(entry: TextFunction) -> int:
                 most *= int(word) if word != "," else 1
             return min(most, 1024)
     return 1024
-
-
-def _variable_name(symbol: str) -> str:
-    """Return a variable's name in the student's file."""
-    # A function's own variable is named after the function's parameters: `silu_kernel(float*)::hits`.
-    name = _demangled(symbol) if symbol.startswith("_Z") else _STATIC.sub("", symbol)
-    return re.sub(r"\W", "_", name.rpartition("::")[2])[:_MOST_NAME]
-
-
-def readable(symbol: str) -> str:
-    """Return a function's name as its file has it, without its parameters: `silu_kernel`, `reduce<256>`."""
-    plain = _INTERNAL.sub("", _demangled(symbol))
-    depth, start = 0, 0
-    for at, sign in enumerate(plain):
-        if sign in "<{[":
-            depth += 1
-        elif sign in ">}]":
-            depth -= 1
-        elif sign == " " and not depth:
-            start = at + 1
-        elif sign == "(" and not depth and at > start:
-            return plain[start:at][:_MOST_NAME]
-    return plain[:_MOST_NAME]
-
-
-def _demangled(symbol: str) -> str:
-    """Return a symbol demangled by C++'s own library; the symbol itself if it is not mangled."""
-    try:
-        library = ctypes.CDLL("libstdc++.so.6")
-    except OSError:
-        return symbol
-    library.__cxa_demangle.restype = ctypes.c_void_p
-    status = ctypes.c_int()
-    pointer = library.__cxa_demangle(symbol.encode(), None, None, ctypes.byref(status))
-    if not pointer:
-        return symbol
-    try:
-        return ctypes.string_at(pointer).decode(errors="replace")
-    finally:
-        ctypes.CDLL(None).free(ctypes.c_void_p(pointer))

@@ -26,8 +26,8 @@ from grader.plan.plan import (
     Pointer,
     Structure,
 )
+from grader.simulation.findings import Findings, Named
 from grader.simulation.ptx.code import KernelCode, kernel_code
-from grader.simulation.ptx.findings import Named, Sightings
 from grader.simulation.ptx.machine import ThreadMachine
 from grader.simulation.ptx.memory import Spaces
 from grader.simulation.ptx.own_spaces import LaunchMemory, SharedSpace
@@ -99,7 +99,7 @@ class Setting:
 
 
 def run_launch(
-    launch: Launch, kernel: Kernel, buffers: Sequence[Mapped], budget: Budget, findings: Sightings,
+    launch: Launch, kernel: Kernel, buffers: Sequence[Mapped], budget: Budget, findings: Findings,
     setting: Setting,
 ) -> None:
     """Run a launch on the plan's buffers. Raises LaunchStopped if it could not begin or stopped before its end."""
@@ -159,7 +159,7 @@ class _Run:
     def line(self) -> int:
         return 0 if self.machine is None else self.machine.line()
 
-    def run(self, budget: Budget, findings: Sightings) -> None:
+    def run(self, budget: Budget, findings: Findings) -> None:
         machine = self.machine = ThreadMachine(
             self.code, self.grid, self.spaces, budget, findings, self.kernel.name[:200])
         observer = machine.observer = self.setting.observer

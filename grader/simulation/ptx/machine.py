@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from grader.plan.limits import Budget, Limit
+from grader.simulation.findings import Findings
 from grader.simulation.ptx.barriers import Barriers
 from grader.simulation.ptx.calling import Calling
 from grader.simulation.ptx.decode import Decoded
-from grader.simulation.ptx.findings import Sightings
 from grader.simulation.ptx.flow import Stretch
 from grader.simulation.ptx.lanes import WARP, Frame, count
 from grader.simulation.ptx.memory import Spaces
@@ -49,7 +49,7 @@ class ThreadMachine(Scheduling):
     """Machine that runs chunks of a launch's blocks, one after another."""
 
     def __init__(
-        self, code: Runnable, grid: Grid, spaces: Spaces, budget: Budget, findings: Sightings, kernel: str = ""
+        self, code: Runnable, grid: Grid, spaces: Spaces, budget: Budget, findings: Findings, kernel: str = ""
     ) -> None:
         super().__init__(code, grid, spaces, budget, findings, kernel)
         self.barriers, self.calls = Barriers(self), Calling(self)

@@ -12,8 +12,8 @@ import numpy as np
 
 from grader.plan.limits import Limit
 from grader.plan.traffic import Kind
+from grader.simulation.findings import Named
 from grader.simulation.ptx.copies import Copies
-from grader.simulation.ptx.findings import Named
 from grader.simulation.ptx.lanes import Frame, spread
 from grader.simulation.ptx.own_spaces import MOST_LOCAL, LaunchMemory, LocalSpace, SharedSpace
 from grader.simulation.ptx.races import Races, Synced

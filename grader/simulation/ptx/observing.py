@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from grader.plan.findings import MOST_ACCESSES, Access
-from grader.plan.metering import MOST_LAUNCHES, Meter
 from grader.plan.plan import Launch
 from grader.plan.traffic import Kind, LaunchTraffic, Watch
+from grader.simulation.metering import MOST_LAUNCHES, Meter, distance, extents, placed
 from grader.simulation.ptx.lanes import spread
 from grader.simulation.ptx.regions import TABLES, Region
 from grader.simulation.ptx.threads import Threads
@@ -145,9 +145,7 @@ class ThreadObserver(Meter):
             "access": way, "kernel": m.kernel, "line": m.line(), "tensor": region.named.name[:200],
             "buffer": region.number, "grid": self._launch.grid, "tile": tile, "first": first,
             "lanes": _apart(offsets[0] // size, here, threads, tile, count),
-            "programs": tuple(int(line[0]) if line.size else None for line in apart),
-            "even": all((line == line[:1]).all() and bool(line.size or length == 1)
-                        for line, length in zip(apart, self._launch.grid, strict=True)),
+            **placed(apart, self._launch.grid),
             "width": size, "firsts": [first], "apart": False, "times": 1, "live": live, "last": live,
             "mask": mask, "columns": columns}
 
@@ -190,12 +188,7 @@ def _live(mask: Array | bool, here: Array, threads: int, tile: list[int], count:
     on[here] = mask
     if on.all():
         return list(tile)
-    on = np.broadcast_to(on[:, None], (threads, count)).reshape(tile)
-    extents = []
-    for axis, size in enumerate(tile):
-        along: Array = np.moveaxis(on, axis, 0).reshape(size, -1).any(axis=1)
-        extents.append(int(along.nonzero()[0].max(initial=-1)) + 1)
-    return extents
+    return extents(np.broadcast_to(on[:, None], (threads, count)).reshape(tile))
 
 
 def _apart(starts: Array, here: Array, threads: int, tile: list[int], count: int) -> list[int | None]:
@@ -208,8 +201,7 @@ def _apart(starts: Array, here: Array, threads: int, tile: list[int], count: int
     distances: list[int | None] = []
     for axis in range(len(tile)):
         both = np.logical_and(known.take(range(1, tile[axis]), axis), known.take(range(tile[axis] - 1), axis))
-        apart = np.diff(wide, axis=axis)[both]
-        distances.append(0 if not apart.size else int(apart[0]) if (apart == apart[0]).all() else None)
+        distances.append(distance(np.diff(wide, axis=axis)[both]))
     return distances
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.plan.limits import Limit
 from grader.plan.messages import Elsewhere
-from grader.simulation.ptx.findings import Named
+from grader.simulation.findings import Named
 from grader.simulation.ptx.regions import LOCAL, SHARED, Region
 from grader.simulation.ptx.types import Array
 

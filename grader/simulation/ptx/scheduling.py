@@ -8,10 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from grader.plan.collected import Site
 from grader.plan.limits import Budget, Limit
+from grader.simulation.findings import Findings, Site
 from grader.simulation.ptx.decode import Decoded
-from grader.simulation.ptx.findings import Sightings
 from grader.simulation.ptx.flow import FunctionCode
 from grader.simulation.ptx.memory import Spaces
 from grader.simulation.ptx.program import ThreadFunction, ThreadInstruction
@@ -61,7 +60,7 @@ class Scheduling(ChunkState):
     runs, `step` its instruction."""
 
     def __init__(
-        self, code: Runnable, grid: Grid, spaces: Spaces, budget: Budget, findings: Sightings, kernel: str = ""
+        self, code: Runnable, grid: Grid, spaces: Spaces, budget: Budget, findings: Findings, kernel: str = ""
     ) -> None:
         super().__init__(grid, spaces, budget, findings, kernel)
         self.code = code

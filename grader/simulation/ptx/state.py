@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from grader.plan.limits import Budget
-from grader.simulation.ptx.findings import Sightings
+from grader.simulation.findings import Findings
 from grader.simulation.ptx.memory import Spaces
 from grader.simulation.ptx.sums import Sums
 from grader.simulation.ptx.threads import Threads
@@ -26,7 +26,7 @@ class Grid:
 
 
 class ChunkState(Threads):
-    def __init__(self, grid: Grid, spaces: Spaces, budget: Budget, findings: Sightings, kernel: str) -> None:
+    def __init__(self, grid: Grid, spaces: Spaces, budget: Budget, findings: Findings, kernel: str) -> None:
         super().__init__(budget, findings, kernel, grid.blocks)
         self.grid, self.spaces = grid, spaces
         self.sums = Sums()

@@ -7,10 +7,9 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from grader.plan.collected import Site
 from grader.plan.limits import Budget
 from grader.plan.traffic import Kind
-from grader.simulation.ptx.findings import Sightings
+from grader.simulation.findings import Findings, Site
 from grader.simulation.ptx.lanes import Frame
 from grader.simulation.ptx.regions import Region
 from grader.simulation.ptx.types import Array
@@ -61,7 +60,7 @@ class Threads:
     memory in vain.
     """
 
-    def __init__(self, budget: Budget, findings: Sightings, kernel: str, grid: tuple[int, int, int]) -> None:
+    def __init__(self, budget: Budget, findings: Findings, kernel: str, grid: tuple[int, int, int]) -> None:
         self.budget, self.findings, self.kernel, self.blocks = budget, findings, kernel, grid
         self.clock = self.version = 0
         self.vain = -1

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from grader.plan.traffic import Kind
-from grader.simulation.ptx.findings import Named
+from grader.simulation.findings import Named
 from grader.simulation.ptx.regions import APART, PARAM, Region, whole
 from grader.simulation.ptx.state import ChunkState
 from grader.simulation.ptx.transfers import Elements

@@ -11,7 +11,7 @@ import numpy as np
 from grader.plan.findings import Finding
 from grader.plan.limits import Budget
 from grader.plan.plan import Argument, Float, Integer, Kernel, Launch, Pointer
-from grader.simulation.ptx.findings import Sightings
+from grader.simulation.findings import Findings
 from grader.simulation.ptx.launch import Setting, run_launch
 from grader.simulation.ptx.types import Array
 from tests.languages.cuda.compiling import ptx
@@ -51,7 +51,7 @@ class Outcome:
     findings: list[Finding]
     printed: str
     operations: int
-    seen: Sightings = field(repr=False, default_factory=Sightings)
+    seen: Findings = field(repr=False, default_factory=Findings)
 
 
 def entries(text: str) -> list[str]:
@@ -75,7 +75,7 @@ def run(
         else:
             given.append(Float(value=one) if isinstance(one, float) else one)
     symbol = options.pop("entry", None) or entries(text)[0]
-    seen, budget = Sightings(), Budget(options.pop("operations", 1 << 36), options.pop("seconds", 60.0))
+    seen, budget = Findings(), Budget(options.pop("operations", 1 << 36), options.pop("seconds", 60.0))
     setting = options.pop("setting", Setting(".cu"))
     launch = Launch(kernel=0, grid=_three(grid), block=_three(block), arguments=given, **options)
     kernel = Kernel(language="cuda", name="kernel", symbol=symbol, text=text, signature=[])

@@ -10,9 +10,9 @@ import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.plan.traffic import Kind
+from grader.simulation.findings import Named
 from grader.simulation.ptx import tensor_maps, tiles
 from grader.simulation.ptx.decode import Decoder, Get, Run
-from grader.simulation.ptx.findings import Named
 from grader.simulation.ptx.instructions.memory import space_of
 from grader.simulation.ptx.lanes import WARP
 from grader.simulation.ptx.program import ThreadInstruction, split_operands

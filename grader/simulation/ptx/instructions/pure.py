@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from grader.plan.plan import Malformed
+from grader.simulation.findings import Named
 from grader.simulation.ptx.decode import Decoder, Get, Put, Run
-from grader.simulation.ptx.findings import Named
 from grader.simulation.ptx.program import ThreadInstruction
 from grader.simulation.ptx.state import ChunkState
 from grader.simulation.ptx.types import Array

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.languages.cuda.confined.simulator.main import run, variable_name
+from grader.languages.cuda.confined.simulator.main import run
+from grader.languages.cuda.symbols import variable_name
 from grader.plan.findings import OutOfBounds, Unwritten
 from grader.plan.limits import Budget
 from grader.plan.messages import CannotSimulate, Exhausted, Simulated

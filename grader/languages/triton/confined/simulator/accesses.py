@@ -13,6 +13,7 @@ from grader.languages.triton.confined.simulator.state import State
 from grader.languages.triton.confined.simulator.text import Location
 from grader.languages.triton.confined.simulator.types import Array
 from grader.plan.findings import Access
+from grader.simulation.metering import distance, extents, placed
 
 MOST = 24
 Key = tuple[str, Location, int, tuple[int, ...]]
@@ -40,7 +41,7 @@ class Accesses:
         base = offsets.base if isinstance(offsets, Ramp) else offsets
         first = int(base.flat[0])
         tile = np.broadcast_shapes(offsets.shape[1:], () if live is None else live.shape[1:])
-        on = list(tile) if live is None else _extents(live[:1], tile)
+        on = list(tile) if live is None else extents(np.broadcast_to(live[:1], (1, *tile))[0])
         op = id(state.op)
         key = self._keys.setdefault((op, source.buffer.index), (
             access, state.op.place if state.op else Location(), source.buffer.index, tile))
@@ -68,9 +69,7 @@ class Accesses:
                 "access": access, "kernel": state.kernel[:200], "line": state.line(), "tensor": source.name[:200],
                 "buffer": source.buffer.index, "grid": state.grid, "tile": list(tile), "first": first,
                 "lanes": _apart(offsets, len(tile)),
-                "programs": tuple(int(line[0]) if line.size else None for line in apart),
-                "even": all((line == line[:1]).all() and (line.size or size == 1)
-                            for line, size in zip(apart, state.grid, strict=True)),
+                **placed(apart, state.grid),
                 "step": None, "times": 1, "live": on, "last": on, "width": width, "cut": cut, "skipped": skipped}
 
 
@@ -79,15 +78,6 @@ def _cut(offsets: Array | Ramp, live: Array, active: Array | None, elements: int
     places = plain(offsets)
     off = ~live & (places >= 0) & (places < elements)
     return bool((off if active is None else off & active.reshape((-1,) + (1,) * (off.ndim - 1))).any())
-
-
-def _extents(live: Array, tile: tuple[int, ...]) -> list[int]:
-    on = np.broadcast_to(live, (1, *tile))
-    extents = []
-    for axis, size in enumerate(tile, 1):
-        along: Array = np.moveaxis(on, axis, 0).reshape(size, -1).any(axis=1)
-        extents.append(int(along.nonzero()[0].max(initial=-1)) + 1)
-    return extents
 
 
 def _apart(offsets: Array | Ramp, rank: int) -> list[int | None]:
@@ -99,5 +89,5 @@ def _apart(offsets: Array | Ramp, rank: int) -> list[int | None]:
         if isinstance(offsets, Ramp) and axis == rank - 1:
             distances.append(1)
         else:
-            distances.append(0 if not apart.size else int(apart[0]) if (apart == apart[0]).all() else None)
+            distances.append(distance(apart))
     return distances

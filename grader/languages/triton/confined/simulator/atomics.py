@@ -50,7 +50,7 @@ def _atomics(
     machine.step += 1
     machine.barriers += 1
     if prod(machine.grid) > 1 and (kind == "exch" or op.results[0] not in op.dead):
-        machine.findings.undefined(machine.place(), "ticket", pointer.sources[0], certain=False)
+        machine.findings.undefined(machine.place(), "ticket", pointer.sources[0].named, certain=False)
     for source, lanes in by_source(pointer, live):
         data = source.buffer.data(element)
         size = data.dtype.itemsize

@@ -32,9 +32,9 @@ from grader.languages.triton.confined.simulator.pointers import Value, merge
 from grader.languages.triton.confined.simulator.ramps import plain
 from grader.languages.triton.confined.simulator.text import BasicBlock, Op, callee
 from grader.languages.triton.confined.simulator.types import KEPT, UNSIGNED, Array, full
-from grader.plan.collected import PRINTED
 from grader.plan.limits import Limit, Unsupported
 from grader.plan.messages import INLINE_ASSEMBLY
+from grader.simulation.findings import PRINTED
 
 
 def _program_id(machine: Machine, op: Op, _: list[Any], __: Env, ___: Array | None) -> Array:

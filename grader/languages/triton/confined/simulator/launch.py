@@ -8,7 +8,6 @@ from math import prod
 import numpy as np
 
 from grader.languages.triton.confined.simulator.code import Code
-from grader.languages.triton.confined.simulator.findings import Findings
 from grader.languages.triton.confined.simulator.machine import EarlierLaunches, Machine
 from grader.languages.triton.confined.simulator.meter import TileMeter
 from grader.languages.triton.confined.simulator.pointers import BlockPointer, Origin, Pointers, Storage, Value
@@ -20,6 +19,7 @@ from grader.plan.device import occupancy
 from grader.plan.findings import EmptyGrid
 from grader.plan.limits import Budget, LaunchStopped, Limit, Unsupported
 from grader.plan.plan import ITEM_BYTES, Descriptor, Float, Integer, Kernel, Launch, Pointer, Structure
+from grader.simulation.findings import Findings
 
 LANES = 1 << 16
 """The most elements in the largest tensor of a chunk: that many stay in the processor's caches."""

@@ -81,8 +81,8 @@ def inside_of(
         return live
     shape = (machine.count, *np.broadcast_shapes(bad.shape, offsets.shape)[1:])
     machine.findings.out_of_bounds(
-        machine.place(), access, source, elements, np.broadcast_to(offsets, shape), np.broadcast_to(bad, shape),
-        np.broadcast_to(live, shape) if live is not None else (np.ones(shape, bool) if masked else None))
+        machine.place(), access, source.named, elements, np.broadcast_to(offsets, shape), np.broadcast_to(bad, shape),
+        None if live is None else np.broadcast_to(live, shape), masked=masked or live is not None)
     return ~bad if live is None else live & ~bad
 
 
@@ -96,8 +96,9 @@ def note_unwritten(
     if live is not None:
         bad = bad & live
     if bad.any():
-        machine.findings.unwritten(
-            machine.place(), access, source, np.broadcast_to(bad, (machine.count, *bad.shape[1:])))
+        rows = np.broadcast_to(bad, (machine.count, *bad.shape[1:])).reshape(machine.count, -1)
+        first = int(np.argmax(rows.any(1)))
+        machine.findings.unwritten(machine.place(), source.named, int(rows[first].sum()), first, access)
 
 
 def _gathered(
@@ -184,7 +185,7 @@ def _read(
             values = np.where(reading, values, fill)
             off = None if mask is None or other is not None else ~mask
             if off is not None and machine.masked_is_nan and off.any():
-                machine.findings.masked(machine.place(), source)
+                machine.findings.masked(machine.place(), source.named)
         # `lanes` is None if all lanes point into this source, which is then the only one.
         result = values if result is None or lanes is None else np.where(lanes, values, result)
     return result

@@ -10,9 +10,9 @@ from grader.languages.triton.confined.simulator.pointers import Origin
 from grader.languages.triton.confined.simulator.ramps import Ramp, plain
 from grader.languages.triton.confined.simulator.state import State, flat
 from grader.languages.triton.confined.simulator.types import Array
-from grader.plan.metering import Meter
 from grader.plan.plan import Kernel
 from grader.plan.traffic import Kind
+from grader.simulation.metering import Meter
 
 
 class TileMeter(Meter):

@@ -153,7 +153,7 @@ def recast(op: Op) -> Run | None:
         return None
 
     def run(machine: Machine, op: Op, values: list[Any], _: Any, __: Array | None) -> Any:
-        machine.findings.recast(machine.place(), values[0].sources[0], before, after)
+        machine.findings.recast(machine.place(), values[0].sources[0].named, before, after)
         return values[0].cast(before, after)
 
     return run

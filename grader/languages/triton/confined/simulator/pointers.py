@@ -14,6 +14,7 @@ import numpy as np
 from grader.languages.triton.confined.simulator.ramps import LaneValues, Ramp, added, plain
 from grader.languages.triton.confined.simulator.types import STORED, Array, Type
 from grader.plan.limits import Unsupported
+from grader.simulation.findings import Named
 from grader.simulation.memory import BufferMemory
 
 ADDRESSES = 44
@@ -39,6 +40,10 @@ class Origin:
 
     buffer: Storage
     name: str
+
+    @property
+    def named(self) -> Named:
+        return Named(self.name, self.buffer.given, self.buffer.kept)
 
 
 class Pointers:

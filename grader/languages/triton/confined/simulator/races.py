@@ -101,8 +101,8 @@ class Shadow:
             if differs.any():
                 owner = np.broadcast_to(owners, differs.shape)[differs][0]
                 state.findings.undefined(
-                    state.place(), "lanes", source, element=int(index.array()[differs][0]),
-                    programs=[int(owner) - 1], certain=False)
+                    state.place(), "lanes", source.named, element=int(index.array()[differs][0]),
+                    numbers=[int(owner) - 1], certain=False)
         if self.atomic is not None:
             index.put(self.atomic, False)
         if state.synced is not None:
@@ -276,8 +276,8 @@ class Shadow:
             first = int(np.argmax(open))
             other, owner, place = (
                 int(np.broadcast_to(each, open.shape).flat[first]) for each in (others, owners, index.array()))
-            state.findings.undefined(state.place(), "unordered", source, element=place, certain=False,
-                                       programs=[other - 1, owner - 1])
+            state.findings.undefined(state.place(), "unordered", source.named, element=place, certain=False,
+                                       numbers=[other - 1, owner - 1])
         return open
 
     def _report(
@@ -312,11 +312,11 @@ class Shadow:
                 if loose.any():
                     first = int(np.argmax(loose))
                     state.findings.undefined(
-                        state.place(), "relaxed", source, element=int(places[first]), line=state.relaxed,
-                        programs=[int(others[first]) - 1, int(owners[first]) - 1])
+                        state.place(), "relaxed", source.named, element=int(places[first]), line=state.relaxed,
+                        numbers=[int(others[first]) - 1, int(owners[first]) - 1])
             certain = certain and bool((open & ~synced).any())
             open = open & ~synced if certain else open
             others, owners, places = others[open], owners[open], places[open]
         if places.size:
             state.findings.race(
-                state.place(), source, int(places[0]), (int(others[0]) - 1, int(owners[0]) - 1), certain)
+                state.place(), source.named, int(places[0]), (int(others[0]) - 1, int(owners[0]) - 1), certain)

@@ -10,12 +10,11 @@ import numpy as np
 
 from grader.languages.triton.confined.simulator.clocks import MOST_PROGRAMS, Clocks
 from grader.languages.triton.confined.simulator.code import Code
-from grader.languages.triton.confined.simulator.findings import Findings
 from grader.languages.triton.confined.simulator.text import Op
 from grader.languages.triton.confined.simulator.types import Array
-from grader.plan.collected import Site
 from grader.plan.device import Device, Generation
 from grader.plan.limits import Budget
+from grader.simulation.findings import Findings, Site
 
 
 @dataclass(frozen=True)

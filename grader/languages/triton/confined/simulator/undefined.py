@@ -26,15 +26,15 @@ def note_own_stores(
     programs, elements = (np.broadcast_to(each, own.shape) for each in (owners - 1, index.array()))
     if any(machine.op in loop.loads and source.buffer.index in loop.stored for loop in machine.loops):
         machine.findings.undefined(
-            machine.place(), "pipeline", source, element=int(elements[own][0]), programs=[int(programs[own][0])],
+            machine.place(), "pipeline", source.named, element=int(elements[own][0]), numbers=[int(programs[own][0])],
             certain=False)
     if shadow.lanes is not None:
         last, when = index.take(shadow.lanes), index.take(shadow.when)
         own &= (when == machine.barriers) & (last != numbers)
         if own.any():
             machine.findings.undefined(
-                machine.place(), "barrier" if machine.warps > 1 else "warp", source, element=int(elements[own][0]),
-                programs=[int(programs[own][0])])
+                machine.place(), "barrier" if machine.warps > 1 else "warp", source.named,
+                element=int(elements[own][0]), numbers=[int(programs[own][0])])
 
 
 def note_unwaited(
@@ -47,7 +47,7 @@ def note_unwaited(
     hit = gather(written.writer, offsets) != 0
     hit = hit if live is None else hit & live
     if hit.any():
-        machine.findings.undefined(machine.place(), "unwaited" if earlier.ahead else "visible", source)
+        machine.findings.undefined(machine.place(), "unwaited" if earlier.ahead else "visible", source.named)
 
 
 def buffer_read(machine: Machine, source: Origin) -> Storage:
@@ -87,4 +87,4 @@ def note_descriptor(machine: Machine, descriptor: BlockPointer, active: Array | 
         bad = bad | (each * size % DESCRIPTOR_ALIGNMENT != 0).reshape(-1)
     bad = bad if active is None else bad & active
     if bad.any():
-        machine.findings.undefined(machine.place(), "descriptor", descriptor.base.sources[0])
+        machine.findings.undefined(machine.place(), "descriptor", descriptor.base.sources[0].named)

@@ -3,14 +3,15 @@ last, as a `Watch` asks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from grader.plan.collected import Array, Site
 from grader.plan.plan import Launch
 from grader.plan.traffic import MOST_TOUCHED, SECTOR, AccessTraffic, Kind, LaunchTraffic, Stored, Touched, Watch
+from grader.simulation.findings import Array, Site
 
 # The most lanes of all programs that are counted: more would show nothing new, and take long to sort.
 LANES = 1 << 15
@@ -164,6 +165,27 @@ class Meter:
                     launch=number, program=program, access=key[0], tensor=key[2], given=run.sums[key].given[:NAME],
                     runs=runs[:MOST_RUNS], all=len(runs) <= MOST_RUNS))
         return touched
+
+
+def extents(on: Array) -> list[int]:
+    """Return, along each axis of a tile, the number of lanes up to the last one that is on."""
+    found = []
+    for axis, size in enumerate(on.shape):
+        along: Array = np.moveaxis(on, axis, 0).reshape(size, -1).any(axis=1)
+        found.append(int(along.nonzero()[0].max(initial=-1)) + 1)
+    return found
+
+
+def distance(apart: Array) -> int | None:
+    """Return the one distance among those of neighbours, 0 if there are none; None if it varies."""
+    return 0 if not apart.size else int(apart[0]) if (apart == apart[0]).all() else None
+
+
+def placed(starts: Sequence[Array], grid: Sequence[int]) -> dict[str, Any]:
+    """Return the fields of an `Access` about programs, from the distances of neighbours along each axis of the grid."""
+    return {"programs": tuple(int(line[0]) if line.size else None for line in starts),
+            "even": all((line == line[:1]).all() and bool(line.size or size == 1)
+                        for line, size in zip(starts, grid, strict=True))}
 
 
 def _distinct(keys: Array) -> Array:
