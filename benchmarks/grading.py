@@ -81,7 +81,7 @@ def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
 
     started = time.perf_counter()
     open_lane(gpu=device == "cuda")
-    versions = lane_station().zygote.versions
+    versions = lane_station().fork_server.versions
     yield f"a lane: import torch {versions.torch} and triton {versions.triton}", time.perf_counter() - started
     started = time.perf_counter()
     grade(job)

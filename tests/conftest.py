@@ -1,4 +1,4 @@
-"""What tests share: one zygote for the whole run, lanes at each isolation, and a table of what was graded at which.
+"""Parts that tests share: one fork server for a run, lanes at each isolation, a table of what was graded at which.
 
 Whoever needs none of these waits for no import of torch: tests/test_light.py.
 """
@@ -25,7 +25,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 
 if TYPE_CHECKING:
-    from grader.sandbox.forkserver.handle import Zygote
+    from grader.sandbox.forkserver.handle import ForkServer
     from tests.corpus import Got, Taking
     from tests.hostile_lane import Lane
 
@@ -86,11 +86,11 @@ def _lane_of_this_process() -> Iterator[None]:
 
 
 @pytest.fixture
-def zygote() -> Zygote:
+def fork_server() -> ForkServer:
     """That of this process's lane; a test before may have closed the lane."""
     from grader.judging.running.lane import lane_station
 
-    return lane_station().zygote
+    return lane_station().fork_server
 
 
 @pytest.fixture(scope="module")

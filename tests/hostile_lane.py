@@ -135,7 +135,7 @@ def _start(temporary: str, measured: Isolation) -> None:
     os.environ["TMPDIR"] = temporary
     tempfile.tempdir = None
     start_lane(measured=measured)
-    _ = lane_station().zygote.versions
+    _ = lane_station().fork_server.versions
     # pytest collects garbage ten times at the end of each grading: most of its time, if what was imported takes part.
     gc.freeze()
 

@@ -325,7 +325,7 @@ def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker
         raise PlanError(str(error)) from None
     if trouble := cache_trouble():
         errors.print(f"kernelmark: {trouble}", markup=False)
-    _ = lane_station().zygote.versions
+    _ = lane_station().fork_server.versions
     return Checker(options, device, calibrations, console, errors)
 
 

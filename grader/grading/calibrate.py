@@ -103,7 +103,7 @@ def gathered(measured: Sequence[RungTimes], command: str) -> Calibration:
     assignments: dict[str, list[MeasuredRung]] = {}
     for times in measured:
         assignments.setdefault(times.assignment, []).append(times.rung)
-    versions = lane_station().zygote.versions
+    versions = lane_station().fork_server.versions
     return Calibration(
         schema=calibration.SCHEMA, device=torch.cuda.get_device_name(),
         driver=driver_version(), torch=versions.torch, triton=versions.triton,

@@ -68,14 +68,14 @@ def _starting(pool: ThreadPoolExecutor) -> Future[float]:
     started: Future[float] = Future()
     try:
         # Start it in this thread: the system ends a thread's child processes with the thread.
-        zygote = lane_station().zygote
+        fork_server = lane_station().fork_server
     except InfrastructureError as error:
         started.set_exception(error)
         return started
 
     def seconds() -> float:
         began = time.monotonic()
-        _ = zygote.versions
+        _ = fork_server.versions
         return time.monotonic() - began
 
     return pool.submit(seconds)

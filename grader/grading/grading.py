@@ -305,7 +305,7 @@ def _device_name(device: str) -> str:
 def environment(device: str) -> Environment:
     """Return the environment of a grading on `device`, "cpu" or "cuda", without seed and course. Must be called in a
     lane."""
-    level, versions = lane_isolation(), lane_station().zygote.versions
+    level, versions = lane_isolation(), lane_station().fork_server.versions
     return Environment(
         device=_device_name(device),
         python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,

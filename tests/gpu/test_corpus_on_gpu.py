@@ -83,12 +83,12 @@ def test_a_race_that_only_large_sizes_have_fails_on_a_gpu_too() -> None:
 @pytest.mark.parametrize("folder", _members(test_hostile.MEMBERS))
 def test_an_attack_scores_zero_and_leaves_no_process(folder: Path) -> None:
     # One that a submission has ended is replaced.
-    versions = lane_station().zygote.versions
+    versions = lane_station().fork_server.versions
     lane_executors()
     hostile_lane.start_builders()
     before = len(processes.descendants())
     results = _graded(folder, hostile_lane.LIMITS)
-    assert lane_station().zygote.versions == versions
+    assert lane_station().fork_server.versions == versions
     # An executor that was taken stays until the next one is.
     assert len(processes.descendants()) <= before + 2
     for name, result in results.items():

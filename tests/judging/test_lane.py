@@ -41,11 +41,11 @@ def test_what_was_under_way_in_a_closed_lane_is_no_failure_of_the_next_grading()
 
 def test_what_was_under_way_in_a_lost_fork_server_is_no_failure_of_the_next_grading() -> None:
     before = lane_station().converse("triton/planner", LIMITS)
-    lost = lane_station().zygote
+    lost = lane_station().fork_server
     lost.close()
     try:
         # Whoever asks first, for whatever, has it replaced.
-        assert lane_station().zygote is not lost
+        assert lane_station().fork_server is not lost
         assert not lane_station().converse("triton/planner", LIMITS).over and before.over
     finally:
         close_lane()
@@ -61,7 +61,7 @@ def test_an_interruption_while_a_fork_server_is_asked_is_no_failure_of_the_next_
 
     before = signal.signal(signal.SIGUSR1, interrupt)
     try:
-        own = lane_station().zygote
+        own = lane_station().fork_server
         assert own.versions
         # Not done in time, as on a machine that is busy.
         os.kill(own.pid, signal.SIGSTOP)

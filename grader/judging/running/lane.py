@@ -29,7 +29,7 @@ from grader.plan import wire
 from grader.sandbox.confine import processes
 from grader.sandbox.forkserver import isolation
 from grader.sandbox.forkserver.conversation import Conversation
-from grader.sandbox.forkserver.handle import Zygote
+from grader.sandbox.forkserver.handle import ForkServer
 from grader.sandbox.forkserver.isolation import Isolation
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def open_lane(measured: Isolation | None = None, *, gpu: bool = False) -> None:
         processes.adopt_orphans()
         if measured is not None:
             _isolations[:] = [measured.of_another_user()]
-        _ = lane_station().zygote
+        _ = lane_station().fork_server
         if gpu:
             _prepare()
             fork_servers.start_ahead()
@@ -158,26 +158,26 @@ class Station:
         judged."""
         # The thread lives as long as the lane: the system ends a thread's processes with the thread.
         self.ahead = ThreadPoolExecutor(max_workers=1)
-        self._zygotes: list[Zygote] = []
+        self._fork_servers: list[ForkServer] = []
         self._conversations: list[Conversation] = []
 
     @property
-    def zygote(self) -> Zygote:
+    def fork_server(self) -> ForkServer:
         """Return the station's fork server: started on first use, replaced when lost, the same for all submissions."""
         # If two threads saw that the fork server is lost, one would close the other's replacement.
         with self.turn:
-            if not self._zygotes or not self._zygotes[0].alive:
-                while self._zygotes:
-                    self._zygotes.pop().close()
+            if not self._fork_servers or not self._fork_servers[0].alive:
+                while self._fork_servers:
+                    self._fork_servers.pop().close()
                 _prepare()
-                self._zygotes.append(self._isolation().zygote("planner", "simulator", "compiler"))
-            return self._zygotes[0]
+                self._fork_servers.append(self._isolation().fork_server("planner", "simulator", "compiler"))
+            return self._fork_servers[0]
 
     def converse(self, role: wire.Role, limits: wire.Limits) -> Conversation:
         """Fork a confined process. The process before is ended, whichever attempt used it, since a fork server has one
         at a time. The caller holds the lock `turn`. Raises InfrastructureError."""
         self.hang_up()
-        self._conversations.append(Conversation(self.zygote, role, limits))
+        self._conversations.append(Conversation(self.fork_server, role, limits))
         return self._conversations[0]
 
     def hang_up(self) -> None:
@@ -192,14 +192,14 @@ class Station:
         self.ahead = ThreadPoolExecutor(max_workers=1)
         if not self.turn.acquire(blocking=False):
             # Another thread may await an answer for minutes, while kernels are compiled.
-            for zygote in [*self._zygotes]:
-                zygote.kill()
+            for fork_server in [*self._fork_servers]:
+                fork_server.kill()
             self.turn.acquire()
         with contextlib.ExitStack() as stack:
             stack.callback(self.turn.release)
             stack.callback(self.hang_up)
-            while self._zygotes:
-                stack.callback(self._zygotes.pop().close)
+            while self._fork_servers:
+                stack.callback(self._fork_servers.pop().close)
 
 
 def lane_station() -> Station:
@@ -216,7 +216,7 @@ def lane_stations(tasks: int, device: str) -> list[Station]:
     while len(_stations) < allowed:
         # Each station has its own user: the system counts a user's processes together.
         _stations.append(Station(lambda: lane_isolation().of_another_user()))
-        _ = _stations[-1].zygote
+        _ = _stations[-1].fork_server
     return _stations[: max(1, allowed)]
 
 

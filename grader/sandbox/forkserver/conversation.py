@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from grader.plan import frames, wire
 from grader.sandbox.confine.sandbox import FILES
-from grader.sandbox.forkserver.handle import InfrastructureError, Zygote
+from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
 from grader.sandbox.forkserver.watchdog import Watchdog
 
 # Interval at which a process's memory, children and folder are checked during a wait.
@@ -52,12 +52,12 @@ class _OverLimit(Exception):
 class Conversation:
     """One confined process, from its start in `role` to its end. It is `over` after any `Lost`, and after `end`."""
 
-    def __init__(self, zygote: Zygote, role: wire.Role, limits: wire.Limits) -> None:
-        self.worker = zygote.spawn(limits, role)
-        self._zygote = zygote
+    def __init__(self, fork_server: ForkServer, role: wire.Role, limits: wire.Limits) -> None:
+        self.worker = fork_server.spawn(limits, role)
+        self._fork_server = fork_server
         self._limits = limits
         self._watchdog = Watchdog(
-            zygote.pid, self.worker.folder, limits, entries=FILES)
+            fork_server.pid, self.worker.folder, limits, entries=FILES)
         self._printing = True
         self._next_watch = time.monotonic() + WATCH_SECONDS
         self._seq = 0
@@ -150,7 +150,7 @@ class Conversation:
         # lives on has not crashed.
         *_, pidfd = self.worker.descriptors()
         dead = bool(_readable([pidfd], HANG_UP_SECONDS))
-        out_of_memory = self._zygote.out_of_memory
+        out_of_memory = self._fork_server.out_of_memory
         if not dead and not out_of_memory:
             return self._lose("protocol", "the process closed its channel to the judge")
         end = self.worker.kill()

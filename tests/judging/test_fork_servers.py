@@ -1,4 +1,4 @@
-"""Executors take the zygotes that their lane has started, and others once those are taken."""
+"""Executors take the fork servers that their lane has started, and others once those are taken."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from grader.judging.running.lane import close_lane
 def test_what_was_started_ahead_is_taken_and_the_rest_ends_with_the_lane() -> None:
     ahead = fork_servers.start_ahead()
     assert len(set(map(id, ahead))) == fork_servers.AHEAD
-    taken = [fork_servers.executor_zygote() for _ in range(fork_servers.AHEAD - 1)]
+    taken = [fork_servers.executor_fork_server() for _ in range(fork_servers.AHEAD - 1)]
     try:
-        (left,) = (zygote for zygote in ahead if zygote not in taken)
+        (left,) = (fork_server for fork_server in ahead if fork_server not in taken)
         close_lane()
         assert not left.alive
-        taken.append(fork_servers.executor_zygote())
+        taken.append(fork_servers.executor_fork_server())
         assert taken[-1] not in ahead
     finally:
-        for zygote in taken:
-            zygote.close()
+        for fork_server in taken:
+            fork_server.close()
