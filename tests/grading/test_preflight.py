@@ -22,7 +22,7 @@ from grader.course.submission import Submission
 from grader.grading import doctor, preflight
 from grader.grading.preflight import PlanError
 from grader.home import ROOT
-from grader.judging.running.lane import close_lane
+from grader.judging.running.lane import LANE
 from grader.languages.cuda import toolkit
 from grader.plan import wire
 from grader.sandbox.forkserver import isolation
@@ -228,9 +228,9 @@ def changed_triton(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     other_triton(tmp_path, NO_GLUON)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(isolation, "measure", lambda: measured)
-    close_lane()
+    LANE.close()
     yield
-    close_lane()
+    LANE.close()
 
 
 @pytest.mark.full

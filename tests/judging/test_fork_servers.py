@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.judging.running import fork_servers
-from grader.judging.running.lane import close_lane
+from grader.judging.running.lane import LANE
 
 
 def test_what_was_started_ahead_is_taken_and_the_rest_ends_with_the_lane() -> None:
@@ -12,7 +12,7 @@ def test_what_was_started_ahead_is_taken_and_the_rest_ends_with_the_lane() -> No
     taken = [fork_servers.executor_fork_server() for _ in range(fork_servers.AHEAD - 1)]
     try:
         (left,) = (fork_server for fork_server in ahead if fork_server not in taken)
-        close_lane()
+        LANE.close()
         assert not left.alive
         taken.append(fork_servers.executor_fork_server())
         assert taken[-1] not in ahead

@@ -14,7 +14,7 @@ from grader.course.parameters import Scalar
 from grader.judging.plans.compilation import canonical_texts, compile_kernels
 from grader.judging.plans.planning import Planning, Unplanned, Wanted, given_of, plan_calls
 from grader.judging.running.allowance import NOT_COMPILED, Allowance
-from grader.judging.running.lane import Station, lane_builders, lane_station
+from grader.judging.running.lane import LANE, Station
 from grader.plan import language_folders, wire
 from grader.plan.compiled import Binary, Facts, Fits, Problem
 from grader.plan.device import Device
@@ -59,7 +59,7 @@ class Preparing:
         self._source = source
         self._limits = limits
         self.device = device
-        self.station = lane_station() if station is None else station
+        self.station = LANE.station if station is None else station
         self._allowance = Allowance(inf) if allowance is None else allowance
         self._planning = Allowance(limits.assignment_seconds)
         self._compiling = Allowance(COMPILE_SECONDS if self._allowance.left < inf else inf)
@@ -81,7 +81,7 @@ class Preparing:
             call = Wanted(self._assignment.cases[0], numbers)
             request = Build(seq=0, file=self._assignment.file, function=self._assignment.function, device=self.device,
                             given=given_of(self._assignment, call))
-            self._built = lane_builders().submit(
+            self._built = LANE.builders.submit(
                 self._builder, request, self._source, self._bounds(), self._allowance)
 
     def built(self) -> bytes | Failed | Lost:

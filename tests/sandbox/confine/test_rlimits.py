@@ -83,7 +83,7 @@ def layers_of_a_lane(measured: isolation.Isolation) -> wire.Layers:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(lane.Station, "fork_server", None)
             lane.start_lane(measured=measured)
-            os.write(write, lane.lane_isolation().layers.model_dump_json().encode())
+            os.write(write, lane.LANE.isolation.layers.model_dump_json().encode())
             os._exit(0)
     os.close(write)
     with os.fdopen(read) as answer:
