@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -20,6 +19,7 @@ from grader.plan.compiled import Binary, Facts, Fits, Problem
 from grader.plan.device import Device
 from grader.plan.messages import Build, Failed, Resources, kernel_key
 from grader.plan.plan import MOST_KERNELS, Kernel, Plan
+from grader.sandbox.forkserver import clock
 from grader.sandbox.forkserver.conversation import Conversation, Lost
 from grader.sandbox.forkserver.handle import InfrastructureError
 
@@ -217,7 +217,7 @@ class Preparing:
         with self.station.turn, self._planning.spend(inf) as planning, self._allowance.spend(planning) as seconds:
             return plan_calls(
                 lambda: self.start("planner"), self._assignment, contents, wanted, self.device, self._printed,
-                call_seconds=self._limits.call_seconds, until=time.monotonic() + seconds)
+                call_seconds=self._limits.call_seconds, until=clock.now() + seconds)
 
     def _printed(self, texts: Sequence[str]) -> list[str] | Lost:
         """Return kernels' texts in canonical form; each text is sent to a compiler once."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from grader.course.cases import Case
@@ -12,7 +10,7 @@ from grader.judging.plans.planning import Planning, Wanted, plan_calls
 from grader.plan import wire
 from grader.plan.device import TARGETS
 from grader.sandbox.confine import cgroup, processes
-from grader.sandbox.forkserver import conversation
+from grader.sandbox.forkserver import clock, conversation
 from grader.sandbox.forkserver.conversation import Conversation, Lost
 from grader.sandbox.forkserver.handle import OWN_MB, OWN_TASKS, ForkServer
 from grader.sandbox.forkserver.watchdog import Watchdog
@@ -32,7 +30,7 @@ def planned(
     return plan_calls(
         lambda: Conversation(fork_server, "triton/planner", limits), assignments()["silu"], [source.encode()],
         [Wanted(CASE, {})], TARGETS["sm_90"], lambda texts: texts, call_seconds=seconds,
-        until=time.monotonic() + seconds)
+        until=clock.now() + seconds)
 
 
 def lost(found: Planning) -> Lost | None:
