@@ -61,9 +61,9 @@ test: $(TEST_TOOLS) ## run the quick tests, which need no GPU
 test-all: $(TEST_TOOLS) ## run every test that needs no GPU; says which are too slow for `make test`
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal -m "not gpu" --tiers --junitxml=build/tests.xml
 
-test-room: $(TEST_TOOLS) ## run the quick tests of what imports ROOM, a folder or file of grader/ (report, judge/rules)
+test-room: $(TEST_TOOLS) ## run the quick tests of what imports ROOM, a folder or file of grader/ (pages, judging/plans)
 	@test -n "$(ROOM)" && test -e "grader/$(ROOM)" || test -e "grader/$(ROOM).py" || { \
-		echo "kernelmark: ROOM=$(ROOM) is not in grader/; name a folder or a file of it, such as ROOM=report"; exit 2; }
+		echo "kernelmark: ROOM=$(ROOM) is not in grader/; name a folder or a file of it, such as ROOM=pages"; exit 2; }
 	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal $$(grep -rlE --include='test_*.py' \
 		'grader[./]$(subst /,[./],$(ROOM))\b' tests/[!g]*)
 

@@ -25,7 +25,7 @@ from typing import IO
 
 from benchmarks.grading import processor
 from grader.home import ROOT
-from grader.judging.running.lane import lane_isolation
+from grader.judging.running.lane import LANE
 
 COMMAND = "from grader.__main__ import main; main()"
 RIGHT, WRONG, MENDED = "● ", "■ ", "Δ "
@@ -42,7 +42,7 @@ def main() -> None:
     options = parser.parse_args()
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("torch", "triton"))
     print(f"{processor()}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, {versions}, "
-          f"isolation {lane_isolation()}\n")
+          f"isolation {LANE.isolation}\n")
     print("| file | verdict, cold | verdict, warm | change found, warm |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         for file, (right, wrong) in FILES.items():

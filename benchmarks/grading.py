@@ -37,7 +37,7 @@ from grader.judging.answers import answers, inputs
 from grader.judging.evidence import large
 from grader.judging.plans import preparing
 from grader.judging.running import execution, simulation
-from grader.judging.running.lane import close_lane, lane_station, open_lane
+from grader.judging.running.lane import LANE
 from grader.judging.speed.pool import Pool
 
 SAMPLE_SECONDS = 0.2
@@ -80,8 +80,8 @@ def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
     job = read_job(submission, course, only=course.assignments or (), device=device)
 
     started = time.perf_counter()
-    open_lane(gpu=device == "cuda")
-    versions = lane_station().zygote.versions
+    LANE.open(gpu=device == "cuda")
+    versions = LANE.station.fork_server.versions
     yield f"a lane: import torch {versions.torch} and triton {versions.triton}", time.perf_counter() - started
     started = time.perf_counter()
     grade(job)
@@ -114,7 +114,7 @@ def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
         replays = sum(2 * len(t.ratios) * t.slots * (t.student_us + t.baseline_us) for t in timings)
         yield "at the least: the replays that were counted", replays / 1e6
     yield "maximum resident set of this process (GiB)", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    close_lane()
+    LANE.close()
 
 
 @contextmanager

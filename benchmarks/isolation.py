@@ -28,7 +28,7 @@ from grader.home import ROOT
 from grader.judging.running import lane
 from grader.plan import wire
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import Zygote
+from grader.sandbox.forkserver.handle import ForkServer
 from grader.sandbox.forkserver.isolation import Isolation
 
 T = TypeVar("T")
@@ -72,18 +72,18 @@ def _levels() -> list[Isolation]:
 
 def _workers(levels: list[Isolation], runs: int, *, bare: bool) -> list[tuple[float, float]]:
     """Medians in milliseconds of starting and of ending a worker, for each level."""
-    zygotes = [Zygote(() if bare else ("triton/planner",), layers=level.layers) for level in levels]
+    fork_servers = [ForkServer(() if bare else ("triton/planner",), layers=level.layers) for level in levels]
     try:
         times: list[list[tuple[float, float]]] = [[] for _ in levels]
         for _ in range(runs + 1):
-            for zygote, kept in zip(zygotes, times, strict=True):
-                worker, start = _timed(partial(zygote.spawn, LIMITS, "probe" if bare else "triton/planner"))
+            for fork_server, kept in zip(fork_servers, times, strict=True):
+                worker, start = _timed(partial(fork_server.spawn, LIMITS, "probe" if bare else "triton/planner"))
                 _, end = _timed(worker.kill)
                 kept.append((start, end))
     finally:
-        for zygote in zygotes:
-            zygote.close()
-    # The first of each waits for the zygote's imports.
+        for fork_server in fork_servers:
+            fork_server.close()
+    # The first of each waits for the fork server's imports.
     return [(statistics.median(s for s, _ in kept[1:]), statistics.median(e for _, e in kept[1:])) for kept in times]
 
 
@@ -107,7 +107,7 @@ def _gradings(levels: list[Isolation], runs: int) -> list[list[float]]:
             graded = grade(read_job(submission, course))
             kept.append(time.perf_counter() - started)
             assert graded.result is not None and graded.result.score == graded.result.measured_max, graded.log
-            lane.close_lane()
+            lane.LANE.close()
     return seconds
 
 

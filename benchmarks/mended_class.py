@@ -26,7 +26,7 @@ from benchmarks.grading import processor
 from grader.course.catalogue import assignments
 from grader.course.course import read_course
 from grader.home import ROOT
-from grader.judging.running.lane import lane_isolation
+from grader.judging.running.lane import LANE
 from grader.pages.load import load_results
 from tests.members import whole
 
@@ -41,7 +41,7 @@ def main() -> None:
     options = parser.parse_args()
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("torch", "triton"))
     print(f"{processor()}, {len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, {versions}, "
-          f"isolation {lane_isolation()}\n")
+          f"isolation {LANE.isolation}\n")
     print("| changes | seconds | wrong kernels | mended by one change |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as scratch:
         folder = _class(Path(scratch, "class"), options.each)

@@ -25,7 +25,7 @@ from grader.judging.explain import explain_assignment
 from grader.judging.judgement import Judgement
 from grader.judging.prepared import Prepared, Task
 from grader.judging.repair import repaired
-from grader.judging.running.lane import close_lane, open_lane
+from grader.judging.running.lane import LANE
 from grader.results.result import Repair, decisive
 from tests.graded import FILES
 from tests.members import whole
@@ -86,14 +86,14 @@ def _at(values: Sequence[float], share: float) -> float:
 
 def main() -> None:
     folders = [Path(name) for name in sys.argv[1:]] or CORPUS
-    open_lane()
+    LANE.open()
     try:
         found = []
         for folder, file in files(folders):
             found.append(searched(folder, file))
             print(found[-1].name, found[-1].repair is not None, file=sys.stderr)
     finally:
-        close_lane()
+        LANE.close()
     print("\n".join(table(found)))
     for one in found:
         print(f"\n* `{one.name}` {one.verdict}: {one.said}")

@@ -32,7 +32,7 @@ from grader.course.assignment import Assignment
 from grader.course.course import Course, Threshold, read_course
 from grader.grading.calibrate import timed
 from grader.home import ROOT
-from grader.judging.running.lane import close_lane, lane_isolation
+from grader.judging.running.lane import LANE
 from grader.judging.speed.fitness import take, uuid_of
 from grader.results.estimate import Estimate, combine, points_share
 from grader.results.result import Timing
@@ -75,7 +75,7 @@ def main() -> None:
     state = take(uuid_of())
     print(f"{torch.cuda.get_device_name()}, SM {state.sm_mhz} MHz, {state.celsius} °C, "
           f"{len(os.sched_getaffinity(0))} cores, torch {torch.__version__}, triton {triton.__version__}, "
-          f"Python {platform.python_version()}, isolation {lane_isolation()}; "
+          f"Python {platform.python_version()}, isolation {LANE.isolation}; "
           f"also at work: {HOGS[options.hog]}\n")
     print("| submission | thresholds | runs | not measured | ratio | standard deviation | lowest to highest "
           "| blocks a case | seconds a run | points of 40 |")
@@ -85,7 +85,7 @@ def main() -> None:
             found = catalogue.assignments()[name]
             _assignment(found.model_copy(update={"timed": found.timed[: options.cases]}), course, options.runs,
                         options.thresholds.split(","))
-    close_lane()
+    LANE.close()
 
 
 def _assignment(assignment: Assignment, course: Course, runs: int, wanted: list[str]) -> None:

@@ -27,7 +27,7 @@ from grader.judging.explain import explain_findings
 from grader.judging.plans.planning import Wanted
 from grader.judging.plans.preparing import Preparing, kernels_of
 from grader.judging.running import device
-from grader.judging.running.lane import close_lane, lane_executors
+from grader.judging.running.lane import LANE
 from grader.judging.running.launching import Launching
 from grader.judging.running.simulation import Ran, Simulation
 from grader.plan.compiled import Binary
@@ -56,7 +56,7 @@ def outcomes(path: Path) -> Iterator[tuple[str, str, str]]:
     wanted = [Wanted(case, {name: float(drawn[case.name][name]) for name in scalars})
               for case in assignment.cases_for("cpu")]
     simulation = Simulation(preparing, seconds=LIMITS.call_seconds)
-    launching = Launching(assignment, lane_executors(), seconds=LIMITS.call_seconds)
+    launching = Launching(assignment, LANE.executors, seconds=LIMITS.call_seconds)
     try:
         for one, plan in zip(wanted, preparing.plan(wanted).outcomes, strict=True):
             if not isinstance(plan, Plan):
@@ -104,11 +104,11 @@ def main(part: int, of: int) -> None:
                         print(f"| {name} | {case} | {seen} | {left} |", flush=True)
             except Exception as error:
                 print(f"| {name} | | {type(error).__name__}: {error} | |"[:200], flush=True)
-                close_lane()
+                LANE.close()
     finally:
         for (seen, left), count in sorted(counts.items()):
             print(f"# {count} {seen} / {left}", flush=True)
-        close_lane()
+        LANE.close()
 
 
 if __name__ == "__main__":

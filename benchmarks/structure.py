@@ -22,7 +22,7 @@ from grader.grading.profilers import ToolFailure, asked, recorded, value
 from grader.home import ROOT
 from grader.judging.evidence.structure import look_at_structure
 from grader.judging.prepared import Prepared, Task
-from grader.judging.running.lane import close_lane, open_lane
+from grader.judging.running.lane import LANE
 from grader.results.launched import LaunchFacts
 from tests.graded import FILES
 from tests.members import text
@@ -124,7 +124,7 @@ def main(chosen: list[str]) -> None:
         *sorted((ROOT / "reference").glob("*.py")), *sorted((ROOT / "reference/cuda").rglob("*.cu")),
         *(path for name in MEMBERS for path in sorted((ROOT / "tests/submissions/accepted" / name).glob("*.*")))]
     print(f"| file, kernel | {' | '.join(COUNTED)} |\n|{'---|' * (len(COUNTED) + 1)}", flush=True)
-    open_lane(gpu=True)
+    LANE.open(gpu=True)
     try:
         for path in paths:
             try:
@@ -133,7 +133,7 @@ def main(chosen: list[str]) -> None:
             except Exception as error:
                 print(f"| {path} | {type(error).__name__}: {str(error)[:200]} |", flush=True)
     finally:
-        close_lane()
+        LANE.close()
 
 
 if __name__ == "__main__":

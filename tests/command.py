@@ -34,8 +34,9 @@ COMMAND = get_command(app)
 # process's own lane, which stays open; with an environment, those that grade have processes of their own.
 HERE = frozenset({"answer", "apply", "assignments", "diff", "explain-grade", "export", "handouts", "init", "intake",
                   "kit", "mark", "new", "request", "requests", "rescore", "verify"})
+LANE_CLOSE = "grader.judging.running.lane.LANE.close"
 SHARED = {"grade": "grader.grading.whole_class.LocalLanes", "regrade": "grader.grading.whole_class.LocalLanes",
-          "check": "grader.commands.check.close_lane", "inspect": "grader.commands.inspecting.close_lane"}
+          "check": LANE_CLOSE, "inspect": LANE_CLOSE}
 
 
 def kernelmark(

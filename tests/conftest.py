@@ -1,4 +1,4 @@
-"""What tests share: one zygote for the whole run, lanes at each isolation, and a table of what was graded at which.
+"""Parts that tests share: one fork server for a run, lanes at each isolation, a table of what was graded at which.
 
 Whoever needs none of these waits for no import of torch: tests/test_light.py.
 """
@@ -25,7 +25,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 
 if TYPE_CHECKING:
-    from grader.sandbox.forkserver.handle import Zygote
+    from grader.sandbox.forkserver.handle import ForkServer
     from tests.corpus import Got, Taking
     from tests.hostile_lane import Lane
 
@@ -44,7 +44,7 @@ COLUMNS = ("honest", "full points", "flagged", "hostile", "with points")
 def pytest_configure() -> None:
     # Tests run side by side, so no lane has a core to spare.
     if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
-        pytest.MonkeyPatch().setattr("grader.judging.running.lane._sharing", int(workers))
+        pytest.MonkeyPatch().setattr("grader.judging.running.lane.LANE.sharing", int(workers))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -80,17 +80,17 @@ def _lane_of_this_process() -> Iterator[None]:
     yield
     # Who has not imported it has opened none.
     if "grader.judging.running.lane" in sys.modules:
-        from grader.judging.running.lane import close_lane
+        from grader.judging.running.lane import LANE
 
-        close_lane()
+        LANE.close()
 
 
 @pytest.fixture
-def zygote() -> Zygote:
+def fork_server() -> ForkServer:
     """That of this process's lane; a test before may have closed the lane."""
-    from grader.judging.running.lane import lane_station
+    from grader.judging.running.lane import LANE
 
-    return lane_station().zygote
+    return LANE.station.fork_server
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from grader.grading.job import Graded, read_job
 from grader.home import ROOT
 from grader.judging.running.allowance import Allowance
 from grader.judging.running.builders import AT_ONCE
-from grader.judging.running.lane import lane_builders, lane_isolation, lane_station, start_lane
+from grader.judging.running.lane import LANE, start_lane
 from grader.languages.cuda.toolkit import problem
 from grader.plan import wire
 from grader.plan.device import TARGETS
@@ -135,7 +135,7 @@ def _start(temporary: str, measured: Isolation) -> None:
     os.environ["TMPDIR"] = temporary
     tempfile.tempdir = None
     start_lane(measured=measured)
-    _ = lane_station().zygote.versions
+    _ = LANE.station.fork_server.versions
     # pytest collects garbage ten times at the end of each grading: most of its time, if what was imported takes part.
     gc.freeze()
 
@@ -159,7 +159,7 @@ def start_builders() -> None:
         return
     request = Build(seq=0, file="silu.cu", function="silu", device=TARGETS["sm_90"], given=[])
     limits = wire.Limits(memory_mb=2048, file_mb=64, processes=32, cpu_seconds=60)
-    building = [lane_builders().submit("cuda/builder", request, b"", limits, Allowance(60)) for _ in range(AT_ONCE)]
+    building = [LANE.builders.submit("cuda/builder", request, b"", limits, Allowance(60)) for _ in range(AT_ONCE)]
     assert not any(isinstance(one.result(), bytes) for one in building)
 
 
@@ -167,7 +167,7 @@ def _traces() -> Traces:
     start_builders()
     temporary = Path(tempfile.gettempdir())
     return Traces(
-        level=lane_isolation().level,
+        level=LANE.isolation.level,
         processes=sorted(_name(pid) for pid in processes.descendants()),
         files=sorted(str(path.relative_to(temporary)) for path in temporary.glob("*/**/*")),
         marked=sorted(str(path) for folder in (*SHARED_FOLDERS, temporary) for path in Path(folder).glob(f"*{MARK}*")),

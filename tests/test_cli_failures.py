@@ -1,4 +1,4 @@
-"""A full disk, a lost zygote and an interruption are told, cost nobody their grade and leave nothing behind."""
+"""A full disk, a lost fork server and an interruption are told, cost nobody their grade and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -146,8 +146,8 @@ time.sleep(86_400)
 """
 
 
-def lose_a_zygote(students: Path, out: Path) -> tuple[int, str, set[int]]:
-    """Grades, and kills the zygote whose submission is at work on DAEMONS. Exit status, errors, all processes seen."""
+def lose_a_fork_server(students: Path, out: Path) -> tuple[int, str, set[int]]:
+    """Grade, and kill the fork server whose submission is at work on DAEMONS. Return exit status, errors, processes."""
     with subprocess.Popen(
         [sys.executable, "-m", "grader", "grade", students, "--out", out, "--only", "silu", "--jobs", "1"],
         cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
@@ -156,7 +156,7 @@ def lose_a_zygote(students: Path, out: Path) -> tuple[int, str, set[int]]:
 
         def daemons_run() -> bool:
             seen.update(processes.descendants(process.pid))
-            busy[:] = [pid for pid in _zygotes(process.pid) if len(processes.descendants(pid)) >= 4]
+            busy[:] = [pid for pid in _fork_servers(process.pid) if len(processes.descendants(pid)) >= 4]
             return bool(busy)
 
         eventually(daemons_run, SECONDS)
@@ -166,13 +166,13 @@ def lose_a_zygote(students: Path, out: Path) -> tuple[int, str, set[int]]:
         return process.returncode, errors, seen
 
 
-def test_a_failure_of_ours_never_replaces_a_grade_and_nothing_outlives_a_lost_zygote(tmp_path: Path) -> None:
+def test_a_failure_of_ours_never_replaces_a_grade_and_nothing_outlives_a_lost_fork_server(tmp_path: Path) -> None:
     students, out = tmp_path / "class", tmp_path / "out"
     alice = hand_in(students, "alice")
     assert kernelmark("grade", students, "--out", out, "--only", "silu").returncode == 0
     hand_in(students, "bob")
     (alice / "silu.py").write_text(DAEMONS + SILU)
-    status, errors, seen = lose_a_zygote(students, out)
+    status, errors, seen = lose_a_fork_server(students, out)
     assert status == 3
     assert "alice" in errors and "the earlier result was kept" in errors
     assert {student: result.verdict for student, result in load(out).items()} == dict.fromkeys(
@@ -182,7 +182,7 @@ def test_a_failure_of_ours_never_replaces_a_grade_and_nothing_outlives_a_lost_zy
     eventually(lambda: not [pid for pid in seen if _session(Path(f"/proc/{pid}/stat"))])
 
 
-def _zygotes(root: int) -> list[int]:
+def _fork_servers(root: int) -> list[int]:
     """Those below `root`, without the bubblewrap around them."""
     found = []
     for pid in processes.descendants(root):

@@ -17,10 +17,10 @@ from tests.command import kernelmark
 MAKERS = {
     "an intake's class": "from grader.classroom.intake.main import IntakeOptions, taken_in\n"
                          "with taken_in(at / 'all', IntakeOptions({'silu': 'silu.py'}), at) as (_, made): wait(made)",
-    "a fork server's home": "from grader.sandbox.forkserver.handle import Zygote\n"
+    "a fork server's home": "from grader.sandbox.forkserver.handle import ForkServer\n"
                             "from grader.plan import wire\n"
-                            "os.environ['TMPDIR'] = str(at); Zygote(layers=wire.Layers())\n"
-                            "wait(next(at.glob('kernelmark-zygote-*')))",
+                            "os.environ['TMPDIR'] = str(at); ForkServer(layers=wire.Layers())\n"
+                            "wait(next(at.glob('kernelmark-fork_server-*')))",
     "a file that is to replace another": "from grader.results import files\n"
                                          "Path.replace = lambda fresh, path: wait(fresh)\n"
                                          "files.replace(at / 'gradebook.csv', b'x')",

@@ -64,7 +64,7 @@ def test_slow_tests_are_added_to_the_file_and_sentinels_are_not(
     tiers.main([str(one) for one in reports])
     assert (tmp_path / "FULL").read_text() == "tests/a.py::kept\n"
     tiers.main([str(one) for one in reports[:2]])
-    assert (tmp_path / "FULL").read_text() == "tests/a.py::kept\ntests/judge/test_a.py::test_b[1-x]\n"
+    assert (tmp_path / "FULL").read_text() == "tests/a.py::kept\ntests/judging/test_a.py::test_b[1-x]\n"
     assert "1 added" in capsys.readouterr().out
 
 

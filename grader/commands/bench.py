@@ -55,12 +55,12 @@ def bench(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         usage(f"--out {out}: {error.strerror}; choose a writable folder")
-    from grader.judging.running.lane import close_lane, open_lane
+    from grader.judging.running.lane import LANE
     from grader.sandbox.forkserver.handle import InfrastructureError
 
     wrong = False
     try:
-        open_lane(gpu=True)
+        LANE.open(gpu=True)
         for name, path in desk.files.items():
             source = read_source_file(path.parent, path.name, rules.source_bytes)
             wrong = _measure(catalogue.assignments()[name], source, rules, out, profile=profile) or wrong
@@ -70,7 +70,7 @@ def bench(
     except OSError as error:
         usage(f"{error.filename}: {error.strerror}; check that it can be written")
     finally:
-        close_lane()
+        LANE.close()
     raise typer.Exit(1 if wrong else 0)
 
 

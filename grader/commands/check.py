@@ -29,7 +29,7 @@ from grader.course.submission import Submission, read_source_file, submission_of
 from grader.course.workspace import Desk
 from grader.grading import preflight
 from grader.grading.preflight import PlanError
-from grader.judging.running.lane import cache_trouble, close_lane, lane_station, on_interruption, open_lane
+from grader.judging.running.lane import LANE, cache_trouble, on_interruption
 from grader.languages import by_content
 from grader.results.hidden import for_student
 from grader.results.result import Result, with_assignments
@@ -261,7 +261,7 @@ def check(target: Path, options: CheckOptions, console: Console, errors: Console
         errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)
         return INFRASTRUCTURE_ERROR
     finally:
-        close_lane()
+        LANE.close()
 
 
 def find(target: Path, options: CheckOptions) -> Desk:
@@ -306,7 +306,7 @@ def _checked(checker: Checker, target: Path, desk_: Desk, *, watch: bool) -> int
 def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker:
     """Open the lane with the strongest isolation available, and return a checker. Any level is allowed, since students
     run their own code on their own machine."""
-    open_lane()
+    LANE.open()
     # Late, so that this import runs in parallel with the fork server's.
     from grader.course import calibration
     from grader.grading import grading  # noqa: F401
@@ -325,7 +325,7 @@ def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker
         raise PlanError(str(error)) from None
     if trouble := cache_trouble():
         errors.print(f"kernelmark: {trouble}", markup=False)
-    _ = lane_station().zygote.versions
+    _ = LANE.station.fork_server.versions
     return Checker(options, device, calibrations, console, errors)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import runpy
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -96,18 +95,13 @@ if CLUSTER:
     cluster.add_to(app)
 # Nor has it a server.
 if importlib.util.find_spec("grader.server") is not None:
-    from grader.commands import serve as server
+    from grader.commands import serve
 
-    server.add_to(app)
+    serve.add_to(app)
 
 
 # Commands that run no kernel, and work on any system.
 ANYWHERE = ("assignments", "init", "new", "handouts", "kit", "login", "submit", "status")
-
-
-def main() -> None:
-    """Run `python -m grader`. Scripts of earlier installations start this function."""
-    runpy.run_module("grader", run_name="__main__", alter_sys=True)
 
 
 def _version(asked: bool) -> None:

@@ -27,7 +27,7 @@ from grader.judging.plans.compilation import compile_kernels
 from grader.judging.plans.preparing import COMPILE_SECONDS
 from grader.judging.prepared import Prepared, Stopped, Task
 from grader.judging.running.buffers import DTYPES
-from grader.judging.running.lane import close_lane, open_lane
+from grader.judging.running.lane import LANE
 from grader.judging.running.simulation import Simulation
 from grader.pages import inspected
 from grader.pages.touched import picture
@@ -74,7 +74,7 @@ def run(desk: Desk, options: InspectOptions, console: Console, errors: Console) 
             raise PlanError(f"--keep: {path}: cannot be written; check its permissions")
     shown = []
     try:
-        open_lane()
+        LANE.open()
         for name, path in desk.files.items():
             with console.status(f"inspecting {path.name}"):
                 facts = _facts(assignments()[name], path, chosen[name], options)
@@ -87,7 +87,7 @@ def run(desk: Desk, options: InspectOptions, console: Console, errors: Console) 
         errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)
         return INFRASTRUCTURE_ERROR
     finally:
-        close_lane()
+        LANE.close()
     if options.out is not None and shown:
         page = inspected.write(shown, options.out)
         console.print(f"Report: {page}", markup=False, soft_wrap=True)

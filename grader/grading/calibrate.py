@@ -24,7 +24,7 @@ from grader.course.submission import Source
 from grader.judging.checks import SOURCE, results, speed_checks
 from grader.judging.judge import judge
 from grader.judging.prepared import Prepared, Task
-from grader.judging.running.lane import lane_station
+from grader.judging.running.lane import LANE
 from grader.judging.speed.fitness import driver_version
 from grader.results.result import REFERENCE, Timing
 from grader.sandbox.forkserver.handle import InfrastructureError
@@ -103,7 +103,7 @@ def gathered(measured: Sequence[RungTimes], command: str) -> Calibration:
     assignments: dict[str, list[MeasuredRung]] = {}
     for times in measured:
         assignments.setdefault(times.assignment, []).append(times.rung)
-    versions = lane_station().zygote.versions
+    versions = LANE.station.fork_server.versions
     return Calibration(
         schema=calibration.SCHEMA, device=torch.cuda.get_device_name(),
         driver=driver_version(), torch=versions.torch, triton=versions.triton,

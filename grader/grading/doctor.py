@@ -47,7 +47,7 @@ class Diagnosis:
 def diagnoses() -> list[Diagnosis]:
     """Return lines about everything, including a trial grading of a reference kernel."""
     # Late, see device.
-    from grader.judging.running.lane import close_lane
+    from grader.judging.running.lane import LANE
 
     python = Diagnosis("python", platform.python_version())
     try:
@@ -55,7 +55,7 @@ def diagnoses() -> list[Diagnosis]:
             starting = _starting(pool)
             trials = _broken() or [*device(), *_gradings(starting)]
     finally:
-        close_lane()
+        LANE.close()
     return [python, _course(), *_packages(), *toolchains(), *trials, *_isolation(), *build_cache(), _browser()]
 
 
@@ -63,19 +63,19 @@ def _starting(pool: ThreadPoolExecutor) -> Future[float]:
     """Start the lane's fork server, which imports torch in parallel with this process. Returns a future of the seconds
     until it is ready; the future has an InfrastructureError if it does not start."""
     # Late, see device.
-    from grader.judging.running.lane import lane_station
+    from grader.judging.running.lane import LANE
 
     started: Future[float] = Future()
     try:
         # Start it in this thread: the system ends a thread's child processes with the thread.
-        zygote = lane_station().zygote
+        fork_server = LANE.station.fork_server
     except InfrastructureError as error:
         started.set_exception(error)
         return started
 
     def seconds() -> float:
         began = time.monotonic()
-        _ = zygote.versions
+        _ = fork_server.versions
         return time.monotonic() - began
 
     return pool.submit(seconds)

@@ -27,14 +27,7 @@ from grader.judging.explain import explain_assignment
 from grader.judging.judgement import Judgement
 from grader.judging.plans.preparing import COMPILE_SECONDS
 from grader.judging.prepared import Ahead, Prepared, Task
-from grader.judging.running.lane import (
-    hang_up,
-    lane_baselines,
-    lane_executors,
-    lane_isolation,
-    lane_station,
-    lane_stations,
-)
+from grader.judging.running.lane import LANE
 from grader.judging.speed.speed import SPEED_SECONDS
 from grader.results.result import (
     IMPOSSIBLE,
@@ -96,9 +89,9 @@ def grade(
     speed = job.speed and job.device == "cuda"
     if speed:
         # Baselines take long to start. They now start in parallel with planning.
-        lane_baselines()
+        _ = LANE.baselines
     if job.device == "cuda":
-        lane_executors()
+        _ = LANE.executors
     ours = _begin(job)
     if following is not None:
         # An error here comes again when the job is graded, and is then the failure of that job.
@@ -108,7 +101,7 @@ def grade(
     log = _judged(judgements, job, begun)
     ours.ahead.wait()
     if not _following:
-        hang_up()
+        LANE.hang_up()
     return Graded(job.submission, _result(job, judgements, time.monotonic() - started), log)
 
 
@@ -120,7 +113,7 @@ def _begin(job: Job) -> _Begun:
         before.ahead.drop()
     known = catalogue.assignments()
     names = catalogue.select(known, job.only)
-    stations, on_gpu = lane_stations(len(names), job.device), job.device == "cuda"
+    stations, on_gpu = LANE.stations(len(names), job.device), job.device == "cuda"
     tasks = [Task(known[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), job.device)
              for name in names]
     prepared = [Prepared(task, station, None if on_gpu else stations[0])
@@ -305,7 +298,7 @@ def _device_name(device: str) -> str:
 def environment(device: str) -> Environment:
     """Return the environment of a grading on `device`, "cpu" or "cuda", without seed and course. Must be called in a
     lane."""
-    level, versions = lane_isolation(), lane_station().zygote.versions
+    level, versions = LANE.isolation, LANE.station.fork_server.versions
     return Environment(
         device=_device_name(device),
         python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,

@@ -22,7 +22,7 @@ from typing import Protocol, Self, TypeVar
 
 from grader import home, temporary
 from grader.grading.job import Graded, Job
-from grader.judging.running.lane import CORES, END_SECONDS, at_work, start_lane
+from grader.judging.running.lane import CORES, END_SECONDS, LANE, start_lane
 from grader.results.result import Environment
 from grader.sandbox.confine import surroundings
 from grader.sandbox.forkserver.isolation import Isolation
@@ -329,7 +329,7 @@ def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) ->
 
     if job.device == "cuda" and not sane():
         os._exit(1)
-    with at_work():
+    with LANE.at_work():
         graded = grade(job, partial(_tell, job), following)
         if job.profile:
             from grader.grading.profilers import profiled
@@ -343,7 +343,7 @@ def mend_in_lane(job: Job, graded: Graded) -> Graded:
     # Late: only lanes import torch.
     from grader.grading.mending import mend
 
-    with at_work():
+    with LANE.at_work():
         return mend(job, graded, partial(_tell, job))
 
 

@@ -10,7 +10,7 @@ from grader.course import catalogue
 from grader.grading.job import Graded, Job, seed_bytes
 from grader.judging.prepared import Prepared, Task
 from grader.judging.repair.search import repaired
-from grader.judging.running.lane import lane_station
+from grader.judging.running.lane import LANE
 from grader.results.result import AssignmentResult, Detail
 
 Told = TypeVar("Told", AssignmentResult, Detail)
@@ -29,7 +29,7 @@ def mended(
     try:
         repair = repaired(Prepared(task), assignment.correctness.checks, progress)
     finally:
-        lane_station().hang_up()
+        LANE.station.hang_up()
     return assignment if repair is None else without_guess(assignment).model_copy(update={"repair": repair})
 
 

@@ -39,7 +39,7 @@ from grader.judging.plans.planning import Wanted, given_tensor
 from grader.judging.prepared import Prepared, Task
 from grader.judging.running import device
 from grader.judging.running.buffers import NoRoomError
-from grader.judging.running.lane import hang_up
+from grader.judging.running.lane import LANE
 from grader.judging.running.machine import GpuMachine
 from grader.judging.speed.measure import largest_fitting
 from grader.judging.speed.speed import SPEED_SECONDS
@@ -119,7 +119,7 @@ def profiled(job: Job, graded: Graded) -> Graded:
         return replace(graded, profile=KernelProfile(trouble="Not profiled: the grader failed; ask your course."),
                        log=f"{graded.log}\nnot profiled: {type(error).__name__}: {error}\n")
     finally:
-        hang_up()
+        LANE.hang_up()
 
 
 def _profile(job: Job, graded: Graded) -> KernelProfile:
@@ -135,7 +135,7 @@ def _profile(job: Job, graded: Graded) -> KernelProfile:
         return KernelProfile(trouble=f"Not profiled: {NO_NCU}.")
     with recorded(assignment, case, source, job.course) as path, temporary.folder("profile") as folder:
         # The planner has ended; whatever else is confined ends now.
-        hang_up()
+        LANE.hang_up()
         report = folder / "profile.ncu-rep"
         found = path if isinstance(path, ToolFailure) else counters(path, report)
         if isinstance(found, ToolFailure):

@@ -10,7 +10,7 @@ from grader.course.assignment import Assignment
 from grader.course.cases import Case
 from grader.judging.running.buffers import NoRoomError
 from grader.judging.running.execution import GpuFailure
-from grader.judging.running.lane import lane_baselines
+from grader.judging.running.lane import LANE
 from grader.judging.speed import baselines as ours
 from grader.judging.speed.pool import Pool
 from grader.sandbox.forkserver.handle import InfrastructureError
@@ -32,7 +32,7 @@ class LaunchedKernel:
 def launched(assignment: Assignment, case: Case, function: str) -> list[LaunchedKernel]:
     """Return the kernels of a baseline ("eager" or "compiled") on a case, the slowest first. Raises
     InfrastructureError."""
-    baselines = lane_baselines()
+    baselines = LANE.baselines
     executor, program = baselines.executor(), baselines.program(assignment, case, function)
     try:
         pool = Pool(assignment, case, SLOTS, cuda=True)

@@ -91,7 +91,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Lane:
+class DotLane:
     """An assignment's ratios on the common axis. Positions are in percent from the left, heights in percent from the
     top."""
 
@@ -103,7 +103,7 @@ class Lane:
 
 @dataclass(frozen=True)
 class Speed:
-    lanes: list[Lane]
+    lanes: list[DotLane]
     ticks: list[tuple[str, float]]
     baseline: float
 
@@ -203,7 +203,7 @@ def speed(lines: Sequence[Line]) -> Speed | None:
     def place(ratio: float) -> float:
         return round(100 * (math.log(ratio) - low) / (high - low), 2)
 
-    lanes = [Lane(column.title, _said(ratios := _ratios(timed[column.name]), _marks(timed[column.name])),
+    lanes = [DotLane(column.title, _said(ratios := _ratios(timed[column.name]), _marks(timed[column.name])),
                   [(place(ratio), HEIGHTS[number % len(HEIGHTS)]) for number, ratio in enumerate(ratios)],
                   [(name, place(ratio)) for name, ratio in _marks(timed[column.name]).items()])
              for column in columns(lines) if column.name in timed]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from time import monotonic
+from time import process_time
 
 from grader.plan.messages import Reached
 
@@ -30,12 +30,12 @@ class LaunchStopped(Exception):
 
 
 class Budget:
-    """The element operations that are left for all launches of a plan, and the time (`monotonic`) at which the run has
-    to end."""
+    """The element operations that are left for all launches of a plan, and the processor time of this process
+    (`process_time`) at which the run has to end."""
 
     def __init__(self, operations: int, seconds: float = inf) -> None:
         self.operations = self.left = operations
-        self.until = monotonic() + seconds
+        self.until = process_time() + seconds
 
     @property
     def used(self) -> int:
@@ -46,5 +46,5 @@ class Budget:
         self.left -= operations
         if self.left < 0:
             raise Limit("operations")
-        if monotonic() > self.until:
+        if process_time() > self.until:
             raise Limit("time")

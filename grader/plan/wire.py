@@ -149,11 +149,11 @@ class Reaped(Message):
     survivors: int = 0
 
 
-ZygoteRequest = Annotated[Spawn | Reap, Field(discriminator="op")]
-ZygoteReply = Annotated[Ready | Spawned | Reaped, Field(discriminator="op")]
+ForkServerRequest = Annotated[Spawn | Reap, Field(discriminator="op")]
+ForkServerReply = Annotated[Ready | Spawned | Reaped, Field(discriminator="op")]
 
 PROBE: TypeAdapter[Probe] = TypeAdapter(Probe)
 ENTERED: TypeAdapter[Entered] = TypeAdapter(Entered)
 PROBED: TypeAdapter[Probed] = TypeAdapter(Probed)
-ZYGOTE_REQUEST: TypeAdapter[Spawn | Reap] = TypeAdapter(ZygoteRequest)
-ZYGOTE_REPLY: TypeAdapter[Ready | Spawned | Reaped] = TypeAdapter(ZygoteReply)
+FORK_SERVER_REQUEST: TypeAdapter[Spawn | Reap] = TypeAdapter(ForkServerRequest)
+FORK_SERVER_REPLY: TypeAdapter[Ready | Spawned | Reaped] = TypeAdapter(ForkServerReply)

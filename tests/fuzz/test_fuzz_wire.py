@@ -28,8 +28,8 @@ SHAPES: dict[str, TypeAdapter[Any]] = {
     "simulator reply": messages.SIMULATOR_REPLY,
     "compiler reply": compiling.COMPILER_REPLY,
     "executor reply": executor.EXECUTOR_REPLY,
-    "zygote request": wire.ZYGOTE_REQUEST,
-    "zygote reply": wire.ZYGOTE_REPLY,
+    "fork server request": wire.FORK_SERVER_REQUEST,
+    "fork server reply": wire.FORK_SERVER_REPLY,
 }
 MODELS: dict[str, tuple[type[wire.Message], ...]] = {
     "planner request": (messages.Load, messages.PlanCall),
@@ -37,8 +37,8 @@ MODELS: dict[str, tuple[type[wire.Message], ...]] = {
     "simulator reply": (messages.Simulated, messages.CannotSimulate, messages.Exhausted),
     "compiler reply": (compiling.Compiled,),
     "executor reply": (executor.ProgramReady, executor.Captured, executor.CallEnded, executor.Replayed, executor.Fault),
-    "zygote request": (wire.Spawn, wire.Reap),
-    "zygote reply": (wire.Ready, wire.Spawned, wire.Reaped),
+    "fork server request": (wire.Spawn, wire.Reap),
+    "fork server reply": (wire.Ready, wire.Spawned, wire.Reaped),
 }
 ALL_MODELS = sorted({model for models in MODELS.values() for model in models}, key=lambda model: model.__name__)
 

@@ -1,4 +1,4 @@
-"""Executors for the tests of them, each from the zygote of its file."""
+"""Executors for the tests of them, each from the fork server of its file."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterator
 import pytest
 
 from grader.judging.running.execution import Executor
-from grader.judging.running.fork_servers import executor_zygote
-from grader.sandbox.forkserver.handle import Zygote
+from grader.judging.running.fork_servers import executor_fork_server
+from grader.sandbox.forkserver.handle import ForkServer
 
 
 @pytest.fixture(scope="module")
-def zygote_of_executors() -> Iterator[Zygote]:
-    zygote = executor_zygote()
-    yield zygote
-    zygote.close()
+def fork_server_of_executors() -> Iterator[ForkServer]:
+    fork_server = executor_fork_server()
+    yield fork_server
+    fork_server.close()
 
 
 @pytest.fixture
-def executor(zygote_of_executors: Zygote, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
-    executor = Executor(zygote_of_executors, tmp_path_factory.getbasetemp() / "cache")
+def executor(fork_server_of_executors: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
+    executor = Executor(fork_server_of_executors, tmp_path_factory.getbasetemp() / "cache")
     yield executor
     executor.close()

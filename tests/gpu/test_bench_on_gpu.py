@@ -18,7 +18,7 @@ from grader.grading.lanes import grade_in_lane
 from grader.grading.replaced import launched
 from grader.grading.sweep import sweep
 from grader.home import ROOT
-from grader.judging.running.lane import close_lane, open_lane
+from grader.judging.running.lane import LANE
 from tests import members
 from tests.test_submissions import HERE
 
@@ -32,9 +32,9 @@ PAST_THE_END = Source(content=members.text(HERE / "runtime_error/silu_missing_ma
 
 @pytest.fixture(scope="module", autouse=True)
 def lane() -> Iterator[None]:
-    open_lane()
+    LANE.open()
     yield
-    close_lane()
+    LANE.close()
 
 
 @pytest.fixture(scope="module")

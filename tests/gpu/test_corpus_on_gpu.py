@@ -16,7 +16,7 @@ from grader.course.submission import Submission, file_in
 from grader.grading.grading import grade
 from grader.grading.job import read_job
 from grader.home import ROOT
-from grader.judging.running.lane import lane_executors, lane_station
+from grader.judging.running.lane import LANE
 from grader.results.result import AssignmentResult
 from grader.sandbox.confine import processes
 from tests import hostile_lane, test_hostile, test_submissions
@@ -83,12 +83,12 @@ def test_a_race_that_only_large_sizes_have_fails_on_a_gpu_too() -> None:
 @pytest.mark.parametrize("folder", _members(test_hostile.MEMBERS))
 def test_an_attack_scores_zero_and_leaves_no_process(folder: Path) -> None:
     # One that a submission has ended is replaced.
-    versions = lane_station().zygote.versions
-    lane_executors()
+    versions = LANE.station.fork_server.versions
+    _ = LANE.executors
     hostile_lane.start_builders()
     before = len(processes.descendants())
     results = _graded(folder, hostile_lane.LIMITS)
-    assert lane_station().zygote.versions == versions
+    assert LANE.station.fork_server.versions == versions
     # An executor that was taken stays until the next one is.
     assert len(processes.descendants()) <= before + 2
     for name, result in results.items():

@@ -18,14 +18,14 @@ from grader.course.course import Threshold
 from grader.course.parameters import DType, Input
 from grader.judging.plans.planning import Wanted, parameters_of
 from grader.judging.running.execution import Executor
-from grader.judging.running.fork_servers import executor_zygote
+from grader.judging.running.fork_servers import executor_fork_server
 from grader.judging.speed.baselines import scalars
 from grader.judging.speed.measure import Bounds, Measured, Measurement, Timed
 from grader.judging.speed.pool import Pool, Wrong
 from grader.judging.speed.replays import Replays
 from grader.kit.inputs import Distribution, Spread
 from grader.kit.whole import Bools, Distinct, Fixed, Indices, Offsets, OneOf, Whole
-from grader.sandbox.forkserver.handle import Zygote
+from grader.sandbox.forkserver.handle import ForkServer
 from tests.gpu.plans import done
 from tests.judging.speed.several import BASELINE, SEVERAL, TIMED
 
@@ -35,10 +35,10 @@ SECONDS, SLOTS = 20.0, 12
 
 
 @pytest.fixture(scope="module")
-def other_zygote() -> Iterator[Zygote]:
-    zygote = executor_zygote()
-    yield zygote
-    zygote.close()
+def other_fork_server() -> Iterator[ForkServer]:
+    fork_server = executor_fork_server()
+    yield fork_server
+    fork_server.close()
 
 
 def measured(executor: Executor, other: Executor, function: str) -> Measured | Wrong | Any:
@@ -65,8 +65,8 @@ def measured(executor: Executor, other: Executor, function: str) -> Measured | W
 
 
 @pytest.fixture
-def other(other_zygote: Zygote, tmp_path: Path) -> Iterator[Executor]:
-    executor = Executor(other_zygote, tmp_path)
+def other(other_fork_server: ForkServer, tmp_path: Path) -> Iterator[Executor]:
+    executor = Executor(other_fork_server, tmp_path)
     yield executor
     executor.close()
 

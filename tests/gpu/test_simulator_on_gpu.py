@@ -22,7 +22,7 @@ from grader.judging.answers.inputs import draw
 from grader.judging.plans.planning import Wanted
 from grader.judging.plans.preparing import Preparing, kernels_of
 from grader.judging.running import device
-from grader.judging.running.lane import close_lane, lane_executors
+from grader.judging.running.lane import LANE
 from grader.judging.running.launching import Launching
 from grader.judging.running.simulation import Ran, Simulation
 from grader.plan.compiled import Binary
@@ -70,7 +70,7 @@ RELATIVE = {torch.float32: 1e-5, torch.float16: 2e-3, torch.uint8: 0}
 @pytest.fixture(scope="module", autouse=True)
 def lane() -> Iterator[None]:
     yield
-    close_lane()
+    LANE.close()
 
 
 @pytest.mark.parametrize("folder", sorted(FOLDERS), ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -91,7 +91,7 @@ def _compared(assignment: Assignment, folder: Path, why: list[object]) -> int:
         for number, case in enumerate(assignment.cases_for("cpu"))]
     plans = preparing.plan(wanted).outcomes
     simulation = Simulation(preparing, operations=OPERATIONS, seconds=LIMITS.call_seconds)
-    launching = Launching(assignment, lane_executors(), seconds=LIMITS.call_seconds)
+    launching = Launching(assignment, LANE.executors, seconds=LIMITS.call_seconds)
     found = 0
     try:
         for one, plan in zip(wanted, plans, strict=True):

@@ -21,7 +21,7 @@ from grader.grading.calibrate import timed
 from grader.home import ROOT
 from grader.judging.answers.compare import poisoned
 from grader.judging.running import device
-from grader.judging.running.lane import close_lane
+from grader.judging.running.lane import LANE
 from grader.judging.speed import roofline
 from grader.judging.speed.baselines import scalars
 from grader.judging.speed.measure import largest_fitting
@@ -74,7 +74,7 @@ print(*(sorted(each)[len(each) // 2] for each in times.values()))
 @pytest.fixture(scope="module")
 def course() -> Iterator[Course]:
     yield read_course(ROOT / "course.toml", frozenset(ASSIGNMENTS))
-    close_lane()
+    LANE.close()
 
 
 def reference(name: str) -> Path:

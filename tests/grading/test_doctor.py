@@ -14,7 +14,7 @@ from grader.commands.cli import app
 from grader.console import console
 from grader.course import catalogue
 from grader.grading import doctor
-from grader.judging.running.lane import close_lane
+from grader.judging.running.lane import LANE
 from grader.sandbox.forkserver import isolation
 from grader.sandbox.forkserver.handle import InfrastructureError
 
@@ -24,7 +24,7 @@ def test_whatever_a_failure_says_every_finding_is_shown(monkeypatch: pytest.Monk
         raise InfrastructureError("no worker could be had: [/usr] is closed")
 
     monkeypatch.setattr("grader.judging.running.device.no_gpu", lambda: "there is none")
-    close_lane()
+    LANE.close()
     monkeypatch.setattr(isolation, "measure", fails)
     done = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "200"})
     assert done.exit_code == 3, done.output
@@ -48,7 +48,7 @@ def test_a_broken_assignment_and_a_browser_that_does_not_answer_are_lines_among_
     monkeypatch.setattr(catalogue, "assignments", lambda: real(tmp_path))
     monkeypatch.setattr(doctor, "BROWSER_SECONDS", 0.2)
     # This process's lane stays open for the tests that follow.
-    monkeypatch.setattr("grader.judging.running.lane.close_lane", lambda: None)
+    monkeypatch.setattr("grader.judging.running.lane.LANE.close", lambda: None)
     # Once for this process: with the PATH below it would be measured without bubblewrap, for all tests that follow.
     isolation.measure()
     monkeypatch.setenv("PATH", str(tmp_path))

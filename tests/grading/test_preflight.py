@@ -22,11 +22,11 @@ from grader.course.submission import Submission
 from grader.grading import doctor, preflight
 from grader.grading.preflight import PlanError
 from grader.home import ROOT
-from grader.judging.running.lane import close_lane
+from grader.judging.running.lane import LANE
 from grader.languages.cuda import toolkit
 from grader.plan import wire
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import InfrastructureError, Zygote
+from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
 from tests.command import hand_in, kernelmark
 
 Change = Callable[[Path], object]
@@ -228,9 +228,9 @@ def changed_triton(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     other_triton(tmp_path, NO_GLUON)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(isolation, "measure", lambda: measured)
-    close_lane()
+    LANE.close()
     yield
-    close_lane()
+    LANE.close()
 
 
 @pytest.mark.full
@@ -295,12 +295,12 @@ def test_a_fork_server_says_what_it_misses(tmp_path: Path, monkeypatch: pytest.M
     change, words = MISSED["a module"]
     other_triton(tmp_path, change)
     monkeypatch.syspath_prepend(tmp_path)
-    zygote = Zygote(("triton/planner", "triton/simulator", "triton/compiler"), layers=wire.Layers())
+    fork_server = ForkServer(("triton/planner", "triton/simulator", "triton/compiler"), layers=wire.Layers())
     with pytest.raises(InfrastructureError) as caught:
-        _ = zygote.versions
+        _ = fork_server.versions
     said = str(caught.value)
     assert words in said and "\n" not in said and f"triton {metadata.version('triton')}: not as" in said, said
-    assert not zygote.alive
+    assert not fork_server.alive
 
 
 def test_a_language_without_its_tools_is_told_before_anyone_is_graded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,9 +22,8 @@ from grader.judging.checks import SOURCE, expected_checks, results
 from grader.judging.judge import judge
 from grader.judging.plans.preparing import Preparing
 from grader.judging.prepared import Ahead, Prepared, Task
-from grader.judging.running import lane
 from grader.judging.running.device import turn
-from grader.judging.running.lane import CORES, Station, close_lane, lane_station, lane_stations, still
+from grader.judging.running.lane import CORES, LANE, Station
 from grader.judging.running.simulation import Simulation
 from grader.plan import wire
 from grader.plan.device import TARGETS
@@ -56,14 +55,14 @@ def test_what_is_planned_ahead_is_judged_as_ever(tmp_path: Path) -> None:
 def test_stations_prepare_side_by_side_and_stand_still_for_a_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(2 * CORES))
     handed_in = read(ROOT / "reference", NAMES, Course())
-    stations = lane_stations(3, "cuda")
+    stations = LANE.stations(3, "cuda")
     tasks = [Prepared(Task(assignments()[name], handed_in.sources[name], Course(), bytes(32), "cpu"), station)
              for name, station in zip(NAMES, stations, strict=False)]
     asked = Event()
     try:
         under_way = [station.converse("triton/planner", LIMITS) for station in stations]
         assert len(stations) == 2 and not any(one.over for one in under_way)
-        with still():
+        with LANE.still():
             def ask() -> None:
                 stations[1].hang_up()
                 asked.set()
@@ -78,7 +77,7 @@ def test_stations_prepare_side_by_side_and_stand_still_for_a_clock(monkeypatch: 
             judged = results(judge(task, expected_checks(task.task.assignment, "cpu")))
             assert {one.outcome for one in judged} == {"passed"}
     finally:
-        close_lane()
+        LANE.close()
 
 
 @pytest.mark.parametrize(("cores", "sharing", "first"), [
@@ -91,11 +90,11 @@ def test_a_core_to_spare_prepares_what_another_simulates(
     converse = Station.converse
 
     def noted(station: Station, role: wire.Role, limits: wire.Limits) -> Conversation:
-        at.setdefault(role, set()).add(station is lane_station())
+        at.setdefault(role, set()).add(station is LANE.station)
         return converse(station, role, limits)
 
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(cores))
-    monkeypatch.setattr(lane, "_sharing", sharing)
+    monkeypatch.setattr(LANE, "sharing", sharing)
     monkeypatch.setattr(Station, "converse", noted)
     handed_in = read(ROOT / "reference", NAMES, Course())
     # The look at a timed case, for its facts, is part of what is prepared.
@@ -104,7 +103,7 @@ def test_a_core_to_spare_prepares_what_another_simulates(
         graded = grading.grade(Job(Submission("one", ROOT / "reference", "one"), handed_in, Course(), NAMES, seed=0))
         assert graded.result is not None and all(one.right for one in graded.result.assignments.values())
     finally:
-        close_lane()
+        LANE.close()
     assert [at["triton/planner"], at["triton/simulator"]] == [{one} for one in first]
 
 
@@ -123,7 +122,7 @@ def test_a_lane_ends_at_once_while_a_submission_that_hangs_is_prepared(monkeypat
         assert began.wait(60)
     finally:
         started = time.monotonic()
-        close_lane()
+        LANE.close()
         ahead.wait()
     assert time.monotonic() - started < 0.5 * Course().limits.call_seconds
 
@@ -131,16 +130,16 @@ def test_a_lane_ends_at_once_while_a_submission_that_hangs_is_prepared(monkeypat
 def test_a_station_at_work_holds_up_nobody_who_prepares_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(2 * CORES))
     try:
-        second = lane_stations(2, "cuda")[1]
+        second = LANE.stations(2, "cuda")[1]
         second.turn.acquire()
         found: list[Station] = []
-        other = Thread(target=lambda: found.extend(lane_stations(2, "cuda")))
+        other = Thread(target=lambda: found.extend(LANE.stations(2, "cuda")))
         other.start()
         other.join(5)
         second.turn.release()
         assert found[1:] == [second]
     finally:
-        close_lane()
+        LANE.close()
 
 
 def test_nothing_runs_on_the_gpu_ahead_while_a_replay_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +177,7 @@ def test_a_job_is_graded_if_the_next_cannot_be_prepared(monkeypatch: pytest.Monk
         with pytest.raises(InfrastructureError):
             grading.grade(second)
     finally:
-        close_lane()
+        LANE.close()
 
 
 def test_the_job_that_follows_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,4 +198,4 @@ def test_the_job_that_follows_is_prepared_once(monkeypatch: pytest.MonkeyPatch) 
         # The third was prepared for nothing, since another job came.
         assert len(made) == 4
     finally:
-        close_lane()
+        LANE.close()

@@ -10,7 +10,7 @@ import pytest
 
 from grader.judging.running.allowance import Allowance
 from grader.judging.running.builders import Builders
-from grader.judging.running.lane import lane_isolation
+from grader.judging.running.lane import LANE
 from grader.languages.cuda.toolkit import problem
 from grader.plan import wire
 from grader.plan.device import TARGETS
@@ -27,7 +27,7 @@ SLOW = b"#include <thrust/sort.h>\n" + RIGHT
 
 @pytest.fixture
 def builders(tmp_path: Path) -> Iterator[Builders]:
-    made = Builders(lane_isolation(), tmp_path)
+    made = Builders(LANE.isolation, tmp_path)
     yield made
     made.close()
 
@@ -60,7 +60,7 @@ def test_what_is_kept_comes_back_in_another_lane(builders: Builders, tmp_path: P
     first = _built(builders, RIGHT)
     (kept,) = (tmp_path / "built").iterdir()
     before = kept.stat()
-    other = Builders(lane_isolation(), tmp_path)
+    other = Builders(LANE.isolation, tmp_path)
     try:
         assert _built(other, RIGHT) == first
     finally:

@@ -15,7 +15,7 @@ from grader.course.course import Course
 from grader.course.submission import Source
 from grader.home import ROOT
 from grader.judging.prepared import Prepared, Task
-from grader.judging.running.lane import close_lane
+from grader.judging.running.lane import LANE
 from grader.languages import cuda
 from grader.plan.plan import Plan
 from tests import members
@@ -27,7 +27,7 @@ HERE = members.HERE / "wrong_answer"
 @pytest.fixture(scope="module", autouse=True)
 def _lane() -> Iterator[None]:
     yield
-    close_lane()
+    LANE.close()
 
 
 def looked(path: Path) -> tuple[str, str] | None:

@@ -21,7 +21,7 @@ from grader.judging.checks import case_check, results
 from grader.judging.judge import judge
 from grader.judging.prepared import Prepared, Task
 from grader.judging.running import lane
-from grader.judging.running.lane import close_lane, lane_builders, lane_station
+from grader.judging.running.lane import LANE
 from grader.plan import wire
 
 LIMITS = wire.Limits(memory_mb=256, file_mb=16, processes=8, cpu_seconds=60)
@@ -29,26 +29,26 @@ ENDS = 20
 
 
 def test_what_was_under_way_in_a_closed_lane_is_no_failure_of_the_next_grading() -> None:
-    before = lane_station().converse("triton/planner", LIMITS)
+    before = LANE.station.converse("triton/planner", LIMITS)
     assert not before.over
-    close_lane()
+    LANE.close()
     assert before.over
     try:
-        assert not lane_station().converse("triton/planner", LIMITS).over
+        assert not LANE.station.converse("triton/planner", LIMITS).over
     finally:
-        close_lane()
+        LANE.close()
 
 
 def test_what_was_under_way_in_a_lost_fork_server_is_no_failure_of_the_next_grading() -> None:
-    before = lane_station().converse("triton/planner", LIMITS)
-    lost = lane_station().zygote
+    before = LANE.station.converse("triton/planner", LIMITS)
+    lost = LANE.station.fork_server
     lost.close()
     try:
         # Whoever asks first, for whatever, has it replaced.
-        assert lane_station().zygote is not lost
-        assert not lane_station().converse("triton/planner", LIMITS).over and before.over
+        assert LANE.station.fork_server is not lost
+        assert not LANE.station.converse("triton/planner", LIMITS).over and before.over
     finally:
-        close_lane()
+        LANE.close()
 
 
 class Interrupted(BaseException):
@@ -61,18 +61,18 @@ def test_an_interruption_while_a_fork_server_is_asked_is_no_failure_of_the_next_
 
     before = signal.signal(signal.SIGUSR1, interrupt)
     try:
-        own = lane_station().zygote
+        own = LANE.station.fork_server
         assert own.versions
         # Not done in time, as on a machine that is busy.
         os.kill(own.pid, signal.SIGSTOP)
         Timer(0.3, os.kill, (os.getpid(), signal.SIGUSR1)).start()
         with pytest.raises(Interrupted):
-            lane_station().converse("triton/planner", LIMITS)
+            LANE.station.converse("triton/planner", LIMITS)
         with contextlib.suppress(ProcessLookupError):
             os.kill(own.pid, signal.SIGCONT)
-        assert not lane_station().converse("triton/planner", LIMITS).over
+        assert not LANE.station.converse("triton/planner", LIMITS).over
     finally:
-        close_lane()
+        LANE.close()
         signal.signal(signal.SIGUSR1, before)
 
 
@@ -80,17 +80,17 @@ def test_an_interruption_while_a_fork_server_is_asked_is_no_failure_of_the_next_
 def test_where_nothing_can_be_kept_a_folder_of_the_lane_is_used_and_said(
     variable: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    close_lane()
+    LANE.close()
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     # Not even root makes a folder there.
     monkeypatch.setenv(variable, "/proc/nowhere")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     try:
-        lane_builders()
+        _ = LANE.builders
         (used,) = tmp_path.glob("kernelmark-cache-*")
         assert used.is_dir()
     finally:
-        close_lane()
+        LANE.close()
     assert not used.exists()
     (line,) = doctor.build_cache()
     assert not line.ok and "/proc/nowhere" in line.text and line.remedy.startswith("set XDG_CACHE_HOME")
@@ -103,7 +103,7 @@ def test_a_task_that_ends_while_the_next_is_planned_disturbs_nobody() -> None:
     silu = found["silu"]
     source = Source(content=(ROOT / "reference" / silu.file).read_bytes())
     prepared = Prepared(Task(silu, source, read_course(ROOT / "course.toml", frozenset(found)), bytes(32), "cpu"))
-    enough, station = Event(), lane_station()
+    enough, station = Event(), LANE.station
 
     def plan_ahead() -> int:
         done = 0
@@ -122,4 +122,4 @@ def test_a_task_that_ends_while_the_next_is_planned_disturbs_nobody() -> None:
         finally:
             enough.set()
     assert planned.result() > ENDS
-    close_lane()
+    LANE.close()

@@ -14,7 +14,7 @@ from grader.judging.answers.inputs import draw
 from grader.judging.plans.planning import Wanted
 from grader.judging.plans.preparing import Preparing
 from grader.judging.running.allowance import NOT_COMPILED, USED_UP, Allowance
-from grader.judging.running.lane import close_lane
+from grader.judging.running.lane import LANE
 from grader.judging.running.simulation import Ran, Simulation
 from grader.plan.compiled import Problem
 from grader.plan.device import TARGETS
@@ -28,7 +28,7 @@ LIMITS = LimitsTable(call_seconds=10, assignment_seconds=30)
 @pytest.fixture
 def preparing() -> Iterator[Preparing]:
     yield Preparing(SILU, (ROOT / "reference" / SILU.file).read_bytes(), LIMITS, TARGETS["sm_90"])
-    close_lane()
+    LANE.close()
 
 
 def test_what_lies_between_two_plannings_takes_nothing_of_their_time(
@@ -73,7 +73,7 @@ def silu(x, out):
 def test_a_call_that_fails_by_what_it_was_told_is_planned_again_with_the_answer() -> None:
     preparing = Preparing(SILU, ASKING, LIMITS, TARGETS["sm_90"])
     found = preparing.plan([Wanted(case, {}) for case in SILU.cases[:2]])
-    close_lane()
+    LANE.close()
     assert [type(one) for one in found.outcomes] == [Plan, Plan]
 
 
@@ -108,6 +108,6 @@ def test_an_attempt_has_a_time_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
     fits = preparing.fit(plans[0].kernels, ())
     monkeypatch.setattr("grader.judging.plans.preparing.COMPILE_SECONDS", 0.01)
     late = Preparing(SILU, LONG, LIMITS, TARGETS["sm_90"], Allowance(60)).fit(plans[0].kernels, ())
-    close_lane()
+    LANE.close()
     assert isinstance(found[0], Ran) and found[-1] == USED_UP and fits is None and late == NOT_COMPILED
     assert left == allowance.left > -10

@@ -117,7 +117,7 @@ def test_a_search_ends_with_its_processor_time(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_search_counts_the_time_of_workers_that_it_has_ended() -> None:
     wrong = silu(("i < n", "i <= n"))
-    # The first search starts the zygote, too.
+    # The first search starts the fork server, too.
     assert mended(wrong) is not None
     before = processor_seconds()
     assert mended(wrong) is not None

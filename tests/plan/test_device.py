@@ -38,7 +38,7 @@ PROGRAM = '''
 import json
 from pathlib import Path
 
-from grader.judging.running.lane import close_lane
+from grader.judging.running.lane import LANE
 from grader.judging.plans.preparing import Preparing, Wanted
 from grader.course.catalogue import assignments
 from grader.course.course import read_course
@@ -56,7 +56,7 @@ gemm = assignments()["gemm"]
 preparing = Preparing(gemm, Path("reference/gemm.py").read_bytes(), course.limits, TARGETS["sm_100"])
 plan = preparing.plan([Wanted(gemm.timed[0], {})]).outcomes[0]
 product = preparing.binaries(plan.kernels)[0].facts.tensor_cores
-close_lane()
+LANE.close()
 print(json.dumps({
     "verdict": silu.verdict, "target": silu.inspection.target, "multiprocessors": silu.inspection.multiprocessors,
     "resident": silu.inspection.launches[0].resident, "bound": silu.inspection.launches[0].bound,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from grader.plan.messages import (
     kernel_key,
 )
 from grader.plan.plan import PLAN_BYTES, Kernel, Malformed, Plan, read_plan
+from grader.sandbox.forkserver import clock
 from grader.sandbox.forkserver.conversation import Conversation, Lost
 
 CALLS = 2
@@ -94,7 +94,7 @@ def plan_calls(
 
     `contents` are the file, and what a builder made of it where the language has one. `printed` returns kernels' texts
     in canonical form, as `canonical_texts` does: plans hold these texts alone. `until` is the assignment's deadline
-    (time.monotonic). Raises InfrastructureError.
+    (`clock.now`). Raises InfrastructureError.
     """
     found = Planning()
     with ExitStack() as stack:
@@ -150,12 +150,12 @@ class _PlannerProcess:
         self._stopped: Failed | Refused | Absent | Lost | None = None
 
     def plan(self, wanted: Wanted, file: int) -> messages.Planned | Refused | Absent | Failed | Lost:
+        if self._stopped is None and clock.now() >= self._until:
+            return Lost("time_out", "not called: the time of the assignment was used up by the calls before")
         if self._conversation is None and self._stopped is None:
             self._load(wanted)
         if self._stopped is not None:
             return self._stopped
-        if time.monotonic() >= self._until:
-            return Lost("time_out", "not called: the time of the assignment was used up by the calls before")
         reply = self._ask(messages.PlanCall(
             seq=0, given=given_of(self._assignment, wanted), copies=bool(self._assignment.operators),
             answers=wanted.answers, seconds=OWN * CALLS * self._call_seconds), file)
@@ -197,7 +197,7 @@ class _PlannerProcess:
         seconds = self._call_seconds * (CALLS if isinstance(request, messages.PlanCall) else 1)
         reply = self._conversation.ask(
             request.model_copy(update={"seq": self._conversation.next_seq()}), messages.PLANNER_REPLY,
-            seconds=max(0.0, min(seconds, self._until - time.monotonic())), descriptors=[*files])
+            seconds=max(0.0, min(seconds, self._until - clock.now())), descriptors=[*files])
         if isinstance(reply, Loaded | messages.Planned):
             self._found.skipped += [one for one in reply.skipped if one not in self._found.skipped]
         return reply

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Container, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -14,12 +13,13 @@ from grader.course.parameters import Scalar
 from grader.judging.plans.compilation import canonical_texts, compile_kernels
 from grader.judging.plans.planning import Planning, Unplanned, Wanted, given_of, plan_calls
 from grader.judging.running.allowance import NOT_COMPILED, Allowance
-from grader.judging.running.lane import Station, lane_builders, lane_station
+from grader.judging.running.lane import LANE, Station
 from grader.plan import language_folders, wire
 from grader.plan.compiled import Binary, Facts, Fits, Problem
 from grader.plan.device import Device
 from grader.plan.messages import Build, Failed, Resources, kernel_key
 from grader.plan.plan import MOST_KERNELS, Kernel, Plan
+from grader.sandbox.forkserver import clock
 from grader.sandbox.forkserver.conversation import Conversation, Lost
 from grader.sandbox.forkserver.handle import InfrastructureError
 
@@ -59,7 +59,7 @@ class Preparing:
         self._source = source
         self._limits = limits
         self.device = device
-        self.station = lane_station() if station is None else station
+        self.station = LANE.station if station is None else station
         self._allowance = Allowance(inf) if allowance is None else allowance
         self._planning = Allowance(limits.assignment_seconds)
         self._compiling = Allowance(COMPILE_SECONDS if self._allowance.left < inf else inf)
@@ -81,7 +81,7 @@ class Preparing:
             call = Wanted(self._assignment.cases[0], numbers)
             request = Build(seq=0, file=self._assignment.file, function=self._assignment.function, device=self.device,
                             given=given_of(self._assignment, call))
-            self._built = lane_builders().submit(
+            self._built = LANE.builders.submit(
                 self._builder, request, self._source, self._bounds(), self._allowance)
 
     def built(self) -> bytes | Failed | Lost:
@@ -217,7 +217,7 @@ class Preparing:
         with self.station.turn, self._planning.spend(inf) as planning, self._allowance.spend(planning) as seconds:
             return plan_calls(
                 lambda: self.start("planner"), self._assignment, contents, wanted, self.device, self._printed,
-                call_seconds=self._limits.call_seconds, until=time.monotonic() + seconds)
+                call_seconds=self._limits.call_seconds, until=clock.now() + seconds)
 
     def _printed(self, texts: Sequence[str]) -> list[str] | Lost:
         """Return kernels' texts in canonical form; each text is sent to a compiler once."""

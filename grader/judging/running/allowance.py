@@ -3,10 +3,10 @@ and comparing answers take none of them."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from grader.sandbox.forkserver import clock
 from grader.sandbox.forkserver.conversation import Lost
 
 USED_UP = Lost("time_out", "the time of this attempt was used up: all its cases take too long together")
@@ -26,8 +26,8 @@ class Allowance:
     def spend(self, most: float) -> Iterator[float]:
         """Charge the block's time to the budget. Yields the seconds that the block may take: at most `most`, and no
         more than are left."""
-        started = time.monotonic()
+        started = clock.now()
         try:
             yield max(0.0, min(most, self.left))
         finally:
-            self.left -= time.monotonic() - started
+            self.left -= clock.now() - started

@@ -14,7 +14,7 @@ from grader.judging.running.kept_builds import KeptBuilds
 from grader.plan import wire
 from grader.plan.messages import BUILDER_REPLY, BUILT_BYTES, Build, Built, Failed, MakeShared
 from grader.sandbox.forkserver.conversation import Conversation, Lost
-from grader.sandbox.forkserver.handle import InfrastructureError, Zygote
+from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
 from grader.sandbox.forkserver.isolation import Isolation
 
 AT_ONCE = 2
@@ -35,7 +35,7 @@ class Builders:
         # Threads that live as long as the lane: the system ends a thread's processes with the thread.
         self._hands = ThreadPoolExecutor(AT_ONCE, initializer=self._take_turn, initargs=([*self._turns],))
         self._changing, self._sharing = threading.Lock(), threading.Lock()
-        self._zygotes: list[Zygote] = []
+        self._fork_servers: list[ForkServer] = []
         self._shared: dict[wire.Role, bytes] = {}
         self._closed = False
 
@@ -62,8 +62,8 @@ class Builders:
         with ExitStack() as stack:
             # Runs last: a thread ends when its builder has ended.
             stack.callback(self._hands.shutdown)
-            while self._zygotes:
-                stack.callback(self._zygotes.pop().close)
+            while self._fork_servers:
+                stack.callback(self._fork_servers.pop().close)
 
     def _take_turn(self, left: list[threading.RLock]) -> None:
         self._own.turn = left.pop()
@@ -98,14 +98,14 @@ class Builders:
 
     def _start(self, role: wire.Role, limits: wire.Limits) -> Conversation:
         """Fork a confined process. Raises InfrastructureError."""
-        zygote: Zygote | None = getattr(self._own, "zygote", None)
-        if zygote is None or not zygote.alive:
+        fork_server: ForkServer | None = getattr(self._own, "fork_server", None)
+        if fork_server is None or not fork_server.alive:
             with self._changing:
                 if self._closed:
                     raise InfrastructureError("nothing is built any more: the lane ends")
-                if zygote is not None:
-                    self._zygotes.remove(zygote)
-                    zygote.close()
-                zygote = self._own.zygote = self._isolation.of_another_user().zygote("builder")
-                self._zygotes.append(zygote)
-        return Conversation(zygote, role, limits)
+                if fork_server is not None:
+                    self._fork_servers.remove(fork_server)
+                    fork_server.close()
+                fork_server = self._own.fork_server = self._isolation.of_another_user().fork_server("builder")
+                self._fork_servers.append(fork_server)
+        return Conversation(fork_server, role, limits)

@@ -21,13 +21,13 @@ from grader.device import messages
 from grader.judging.running.arena import Allocation, Arena, Piece
 from grader.judging.running.buffers import memory_file
 from grader.judging.running.device import turn
-from grader.judging.running.fork_servers import executor_zygote
+from grader.judging.running.fork_servers import executor_fork_server
 from grader.plan import frames, wire
 from grader.plan.compiled import Binary
 from grader.plan.messages import Given
 from grader.plan.plan import Plan
 from grader.sandbox.forkserver import conversation
-from grader.sandbox.forkserver.handle import InfrastructureError, Zygote
+from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
 
 # The first start makes a CUDA context, and waits where several are made at once.
 OPEN_SECONDS = 60.0
@@ -100,11 +100,11 @@ class Executor:
     InfrastructureError.
 
     The constructor returns when the process is forked; `open`, or the first call, waits for its CUDA context. The fork
-    server `zygote` has the role "executor" and no other worker. The folder `cache` retains compiled baselines.
+    server `fork_server` has the role "executor" and no other worker. The folder `cache` retains compiled baselines.
     """
 
-    def __init__(self, zygote: Zygote, cache: Path) -> None:
-        self._conversation = conversation.Conversation(zygote, "executor", LIMITS)
+    def __init__(self, fork_server: ForkServer, cache: Path) -> None:
+        self._conversation = conversation.Conversation(fork_server, "executor", LIMITS)
         self._cache = cache
         self._allocations: list[Allocation] = []
         self._opened = False
@@ -267,7 +267,7 @@ class Executors:
     def __init__(self, cache: Path) -> None:
         self._cache = cache
         # A fork server has one worker at a time, so the executor that is started ahead needs a second fork server.
-        self._zygotes = [executor_zygote() for _ in range(2)]
+        self._fork_servers = [executor_fork_server() for _ in range(2)]
         # A thread starts and ends executors: a CUDA context takes long to begin and a tenth of a second to end.
         self._hand = ThreadPoolExecutor(max_workers=1)
         self._ahead = self._hand.submit(self._start)
@@ -305,8 +305,8 @@ class Executors:
         with ExitStack() as stack:
             # Runs last: the system ends a thread's processes with the thread.
             stack.callback(self._hand.shutdown)
-            for zygote in self._zygotes:
-                stack.callback(zygote.close)
+            for fork_server in self._fork_servers:
+                stack.callback(fork_server.close)
             started = [] if self._ahead.exception() is not None else [self._ahead.result()]
             for executor in (self._taken, *started):
                 if executor is not None:
@@ -314,12 +314,12 @@ class Executors:
 
     def _start(self) -> Executor:
         """Start an executor. The two fork servers alternate, so the next one has no living worker."""
-        zygote = self._zygotes.pop(0)
-        if not zygote.alive:
-            zygote.close()
-            zygote = executor_zygote()
-        self._zygotes.append(zygote)
-        executor = Executor(zygote, self._cache)
+        fork_server = self._fork_servers.pop(0)
+        if not fork_server.alive:
+            fork_server.close()
+            fork_server = executor_fork_server()
+        self._fork_servers.append(fork_server)
+        executor = Executor(fork_server, self._cache)
         executor.open()
         return executor
 

@@ -29,7 +29,7 @@ from grader.plan import wire
 from grader.sandbox.confine import processes
 from grader.sandbox.forkserver import isolation
 from grader.sandbox.forkserver.conversation import Conversation
-from grader.sandbox.forkserver.handle import Zygote
+from grader.sandbox.forkserver.handle import ForkServer
 from grader.sandbox.forkserver.isolation import Isolation
 
 if TYPE_CHECKING:
@@ -46,40 +46,87 @@ CORES, MOST_STATIONS = 4, 4
 """Processors for each station, since compilers use several, and the most stations, for tasks of a GPU, which are
 prepared side by side."""
 
-_builders: list[Builders] = []
-_executors: list[Executors] = []
-_baselines: list[Baselines] = []
-_isolations: list[Isolation] = []
-_caches: list[Path] = []
-# `_busy`: work is under way that has to be cleaned up; `_told`: SIGTERM has come meanwhile.
-_busy = _told = False
-# Number of lanes that share this machine's processors where no GPU is used.
-_sharing = 1
+
+class Station:
+    """A fork server with at most one confined process at a time, and a thread that prepares tasks with it ahead of
+    their turn."""
+
+    def __init__(self, isolation: Callable[[], Isolation]) -> None:
+        self._isolation = isolation
+        self.turn = threading.RLock()
+        """The lock that is held while a confined process answers, since a task may be prepared while another is
+        judged."""
+        # The thread lives as long as the lane: the system ends a thread's processes with the thread.
+        self.ahead = ThreadPoolExecutor(max_workers=1)
+        self._fork_servers: list[ForkServer] = []
+        self._conversations: list[Conversation] = []
+
+    @property
+    def fork_server(self) -> ForkServer:
+        """Return the station's fork server: started on first use, replaced when lost, the same for all submissions."""
+        # If two threads saw that the fork server is lost, one would close the other's replacement.
+        with self.turn:
+            if not self._fork_servers or not self._fork_servers[0].alive:
+                while self._fork_servers:
+                    self._fork_servers.pop().close()
+                _prepare()
+                self._fork_servers.append(self._isolation().fork_server("planner", "simulator", "compiler"))
+            return self._fork_servers[0]
+
+    def converse(self, role: wire.Role, limits: wire.Limits) -> Conversation:
+        """Fork a confined process. The process before is ended, whichever attempt used it, since a fork server has one
+        at a time. The caller holds the lock `turn`. Raises InfrastructureError."""
+        self.hang_up()
+        self._conversations.append(Conversation(self.fork_server, role, limits))
+        return self._conversations[0]
+
+    def hang_up(self) -> None:
+        """End the confined process that still lives, if any."""
+        with self.turn:
+            while self._conversations:
+                self._conversations.pop().end()
+
+    def close(self) -> None:
+        """End the fork server and its process, whatever that does, and drop the tasks that wait to be prepared."""
+        self.ahead.shutdown(wait=False, cancel_futures=True)
+        self.ahead = ThreadPoolExecutor(max_workers=1)
+        if not self.turn.acquire(blocking=False):
+            # Another thread may await an answer for minutes, while kernels are compiled.
+            for fork_server in [*self._fork_servers]:
+                fork_server.kill()
+            self.turn.acquire()
+        with contextlib.ExitStack() as stack:
+            stack.callback(self.turn.release)
+            stack.callback(self.hang_up)
+            while self._fork_servers:
+                stack.callback(self._fork_servers.pop().close)
 
 
-def start_lane(measured: Isolation | None = None, sharing: int = 1, *, gpu: bool = False) -> None:
-    """Prepare a pool's process for gradings; with `gpu`, on the machine's GPU. The process ends with its parent, and
-    adopts the processes that a submission leaves behind. `measured` is the isolation, if it was measured before;
-    `sharing` lanes share the processors where no GPU is used."""
-    global _sharing
-    _sharing = sharing
-    signal.signal(signal.SIGTERM, _end)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-    parent = multiprocessing.parent_process()
-    processes.die_with_parent()
-    if parent is not None and os.getppid() != parent.pid:
-        # The parent had ended before.
-        os._exit(_TERMINATED)
-    open_lane(measured, gpu=gpu)
+class Lane:
+    """The resources of a process in which gradings run one after another: its isolation, its fork servers and what
+    they fork. Each is started on first use, the same for all submissions, and started anew after `close`.
 
+    `sharing` lanes share this machine's processors where no GPU is used.
+    """
 
-def open_lane(measured: Isolation | None = None, *, gpu: bool = False) -> None:
-    """Prepare this process for gradings, as `start_lane` does in a pool. Raises InfrastructureError."""
-    with at_work():
+    def __init__(self) -> None:
+        self.sharing = 1
+        self._isolation: Isolation | None = None
+        self._stations = [Station(lambda: self.isolation)]
+        self._builders: Builders | None = None
+        self._executors: Executors | None = None
+        self._baselines: Baselines | None = None
+        self._own_cache: Path | None = None
+        # Work is under way that has to be cleaned up; SIGTERM has come meanwhile.
+        self._busy = self._interrupted = False
+
+    def open(self, measured: Isolation | None = None, *, gpu: bool = False) -> None:
+        """Prepare this process for gradings; with `gpu`, on the machine's GPU. `measured` is the isolation, if it was
+        measured before. Raises InfrastructureError."""
         processes.adopt_orphans()
         if measured is not None:
-            _isolations[:] = [measured.of_another_user()]
-        _ = lane_station().zygote
+            self._isolation = measured.of_another_user()
+        _ = self.station.fork_server
         if gpu:
             _prepare()
             fork_servers.start_ahead()
@@ -95,199 +142,163 @@ def open_lane(measured: Isolation | None = None, *, gpu: bool = False) -> None:
         # A lane has one core: oracles on all cores would slow the other lanes.
         torch.set_num_threads(1)
 
+    @property
+    def isolation(self) -> Isolation:
+        """Return the isolation of confined processes: measured on first use."""
+        if self._isolation is None:
+            self._isolation = isolation.measure()
+        return self._isolation
+
+    @property
+    def station(self) -> Station:
+        """Return the first station, which serves everything that is judged one after another."""
+        return self._stations[0]
+
+    def stations(self, tasks: int, device: str) -> list[Station]:
+        """Return stations for `tasks` tasks: as many as the processors allow. For the device "cuda" they prepare tasks
+        side by side; for "cpu" the first simulates a task while the second, if there is one, prepares the next. The
+        fork servers of new stations start now; the call does not wait for them."""
+        processors = len(os.sched_getaffinity(0))
+        most = (MOST_STATIONS, processors // CORES) if device == "cuda" else (2, processors // self.sharing)
+        allowed = min(tasks, *most)
+        while len(self._stations) < allowed:
+            # Each station has its own user: the system counts a user's processes together.
+            self._stations.append(Station(lambda: self.isolation.of_another_user()))
+            _ = self._stations[-1].fork_server
+        return self._stations[: max(1, allowed)]
+
+    @property
+    def builders(self) -> Builders:
+        """Return the builders of compiled languages."""
+        # Late: a lane starts from a light module.
+        from grader.judging.running.builders import Builders
+
+        if self._builders is None:
+            _prepare()
+            self._builders = Builders(self.isolation, self._cache())
+        return self._builders
+
+    @property
+    def executors(self) -> Executors:
+        """Return the executors on this process's GPU."""
+        # Late: a lane starts from a light module.
+        from grader.judging.running.execution import Executors
+
+        if self._executors is None:
+            _prepare()
+            self._executors = Executors(self._cache())
+        return self._executors
+
+    @property
+    def baselines(self) -> Baselines:
+        """Return the baselines on this process's GPU."""
+        # Late: a lane starts from a light module.
+        from grader.judging.speed.baselines import Baselines
+
+        if self._baselines is None:
+            _prepare()
+            self._baselines = Baselines(self._cache())
+        return self._baselines
+
+    @contextlib.contextmanager
+    def still(self) -> Iterator[float]:
+        """Hold the locks of all confined processes for the block: requests under way end before, and those of other
+        threads wait. Yields the seconds that the locks took."""
+        begun = time.monotonic()
+        with contextlib.ExitStack() as stack:
+            for station in self._stations:
+                stack.enter_context(station.turn)
+            if self._builders is not None:
+                stack.enter_context(self._builders.still())
+            yield time.monotonic() - begun
+
+    def hang_up(self) -> None:
+        """End the confined processes that still live, if any."""
+        for station in self._stations:
+            station.hang_up()
+
+    def close(self) -> None:
+        """End the fork servers and all their workers, even if one of them raises."""
+        self._isolation = None
+        with contextlib.ExitStack() as stack:
+            # Runs last, when nobody writes there any more.
+            if self._own_cache is not None:
+                stack.callback(temporary.remove, self._own_cache)
+            for station in self._stations:
+                stack.callback(station.close)
+            for owner in (self._builders, self._executors, self._baselines):
+                if owner is not None:
+                    stack.callback(owner.close)
+            self._builders = self._executors = self._baselines = self._own_cache = None
+            stack.callback(fork_servers.close_unused)
+
+    @contextlib.contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Mark the block as work that SIGTERM interrupts: the lane then cleans up and ends. Outside such a block
+        SIGTERM ends the lane at once."""
+        try:
+            try:
+                self._busy = True
+                yield
+            finally:
+                self._busy = False
+        finally:
+            # In an outer `finally`, since the interruption may come inside the inner one.
+            if self._interrupted:
+                self._close_and_exit()
+
+    def end(self, number: int, frame: FrameType | None) -> None:
+        """Handle SIGTERM: end this process, after the work under way is interrupted."""
+        # A pool sends the signal again during the cleanup.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        # The interrupted code may hold a lock that the cleanup waits for.
+        faulthandler.dump_traceback_later(END_SECONDS, exit=True, file=2)
+        if not self._busy:
+            self._close_and_exit()
+        self._interrupted = True
+        raise KeyboardInterrupt
+
+    def _close_and_exit(self) -> NoReturn:
+        # No exception: a pool would pass it on and let the process wait for more work.
+        try:
+            self.close()
+        finally:
+            os._exit(_TERMINATED)
+
+    def _cache(self) -> Path:
+        """Return the folder that caches compiled code: the user's, or else a temporary one of this process. No process
+        of a submission sees the folder."""
+        if not cache_trouble():
+            return user_cache()
+        if self._own_cache is None:
+            self._own_cache = temporary.make("cache")
+        return self._own_cache
+
+
+LANE = Lane()
+"""The lane of this process. A pool's process gets jobs as calls of functions, so these find it here."""
+
+
+def start_lane(measured: Isolation | None = None, sharing: int = 1, *, gpu: bool = False) -> None:
+    """Prepare a pool's process for gradings, as `Lane.open` does. The process ends with its parent, and adopts the
+    processes that a submission leaves behind. `sharing` lanes share the processors where no GPU is used."""
+    LANE.sharing = sharing
+    signal.signal(signal.SIGTERM, LANE.end)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+    parent = multiprocessing.parent_process()
+    processes.die_with_parent()
+    if parent is not None and os.getppid() != parent.pid:
+        # The parent had ended before.
+        os._exit(_TERMINATED)
+    with LANE.at_work():
+        LANE.open(measured, gpu=gpu)
+
 
 def on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
     """Call `handler` on signals that end a command, except those that are ignored (nohup, a script's `&`)."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    global _told
-    # A pool sends the signal again during the cleanup.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    # The interrupted code may hold a lock that the cleanup waits for.
-    faulthandler.dump_traceback_later(END_SECONDS, exit=True, file=2)
-    if not _busy:
-        _close_and_exit()
-    _told = True
-    raise KeyboardInterrupt
-
-
-@contextlib.contextmanager
-def at_work() -> Iterator[None]:
-    """Mark the block as work that SIGTERM interrupts: the lane then cleans up and ends. Outside such a block SIGTERM
-    ends the lane at once."""
-    global _busy
-    try:
-        try:
-            _busy = True
-            yield
-        finally:
-            _busy = False
-    finally:
-        # In an outer `finally`, since the interruption may come inside the inner one.
-        if _told:
-            _close_and_exit()
-
-
-def _close_and_exit() -> NoReturn:
-    # No exception: a pool would pass it on and let the process wait for more work.
-    try:
-        close_lane()
-    finally:
-        os._exit(_TERMINATED)
-
-
-def lane_isolation() -> Isolation:
-    """Return the isolation of this lane's confined processes: measured on first use."""
-    if not _isolations:
-        _isolations.append(isolation.measure())
-    return _isolations[0]
-
-
-class Station:
-    """A fork server with at most one confined process at a time, and a thread that prepares tasks with it ahead of
-    their turn."""
-
-    def __init__(self, isolation: Callable[[], Isolation]) -> None:
-        self._isolation = isolation
-        self.turn = threading.RLock()
-        """The lock that is held while a confined process answers, since a task may be prepared while another is
-        judged."""
-        # The thread lives as long as the lane: the system ends a thread's processes with the thread.
-        self.ahead = ThreadPoolExecutor(max_workers=1)
-        self._zygotes: list[Zygote] = []
-        self._conversations: list[Conversation] = []
-
-    @property
-    def zygote(self) -> Zygote:
-        """Return the station's fork server: started on first use, replaced when lost, the same for all submissions."""
-        # If two threads saw that the fork server is lost, one would close the other's replacement.
-        with self.turn:
-            if not self._zygotes or not self._zygotes[0].alive:
-                while self._zygotes:
-                    self._zygotes.pop().close()
-                _prepare()
-                self._zygotes.append(self._isolation().zygote("planner", "simulator", "compiler"))
-            return self._zygotes[0]
-
-    def converse(self, role: wire.Role, limits: wire.Limits) -> Conversation:
-        """Fork a confined process. The process before is ended, whichever attempt used it, since a fork server has one
-        at a time. The caller holds the lock `turn`. Raises InfrastructureError."""
-        self.hang_up()
-        self._conversations.append(Conversation(self.zygote, role, limits))
-        return self._conversations[0]
-
-    def hang_up(self) -> None:
-        """End the confined process that still lives, if any."""
-        with self.turn:
-            while self._conversations:
-                self._conversations.pop().end()
-
-    def close(self) -> None:
-        """End the fork server and its process, whatever that does, and drop the tasks that wait to be prepared."""
-        self.ahead.shutdown(wait=False, cancel_futures=True)
-        self.ahead = ThreadPoolExecutor(max_workers=1)
-        if not self.turn.acquire(blocking=False):
-            # Another thread may await an answer for minutes, while kernels are compiled.
-            for zygote in [*self._zygotes]:
-                zygote.kill()
-            self.turn.acquire()
-        with contextlib.ExitStack() as stack:
-            stack.callback(self.turn.release)
-            stack.callback(self.hang_up)
-            while self._zygotes:
-                stack.callback(self._zygotes.pop().close)
-
-
-def lane_station() -> Station:
-    """Return this process's first station, which serves everything that is judged one after another."""
-    return _stations[0]
-
-
-def lane_stations(tasks: int, device: str) -> list[Station]:
-    """Return this process's stations for `tasks` tasks: as many as the processors allow. For the device "cuda" they
-    prepare tasks side by side; for "cpu" the first simulates a task while the second, if there is one, prepares the
-    next. The fork servers of new stations start now; the call does not wait for them."""
-    processors = len(os.sched_getaffinity(0))
-    allowed = min(tasks, *((MOST_STATIONS, processors // CORES) if device == "cuda" else (2, processors // _sharing)))
-    while len(_stations) < allowed:
-        # Each station has its own user: the system counts a user's processes together.
-        _stations.append(Station(lambda: lane_isolation().of_another_user()))
-        _ = _stations[-1].zygote
-    return _stations[: max(1, allowed)]
-
-
-@contextlib.contextmanager
-def still() -> Iterator[float]:
-    """Hold the locks of all this lane's confined processes for the block: requests under way end before, and those of
-    other threads wait. Yields the seconds that the locks took."""
-    begun = time.monotonic()
-    with contextlib.ExitStack() as stack:
-        for station in _stations:
-            stack.enter_context(station.turn)
-        for builders in _builders:
-            stack.enter_context(builders.still())
-        yield time.monotonic() - begun
-
-
-def hang_up() -> None:
-    """End the confined processes that still live, if any."""
-    for station in _stations:
-        station.hang_up()
-
-
-_stations = [Station(lane_isolation)]
-
-
-def lane_builders() -> Builders:
-    """Return this process's builders: started on first use, the same for all submissions."""
-    # Late: a lane starts from a light module.
-    from grader.judging.running.builders import Builders
-
-    if not _builders:
-        _prepare()
-        _builders.append(Builders(lane_isolation(), _cache()))
-    return _builders[0]
-
-
-def lane_executors() -> Executors:
-    """Return this process's executors on its GPU: started on first use, the same for all submissions."""
-    # Late: a lane starts from a light module.
-    from grader.judging.running.execution import Executors
-
-    if not _executors:
-        _prepare()
-        _executors.append(Executors(_cache()))
-    return _executors[0]
-
-
-def lane_baselines() -> Baselines:
-    """Return this process's baselines on its GPU: started on first use, the same for all submissions."""
-    # Late: a lane starts from a light module.
-    from grader.judging.speed.baselines import Baselines
-
-    if not _baselines:
-        _prepare()
-        _baselines.append(Baselines(_cache()))
-    return _baselines[0]
-
-
-def close_lane() -> None:
-    """End this process's fork servers and all their workers, even if one of them raises."""
-    _isolations.clear()
-    with contextlib.ExitStack() as stack:
-        # Runs last, when nobody writes there any more.
-        while _caches:
-            stack.callback(temporary.remove, _caches.pop())
-        for station in _stations:
-            stack.callback(station.close)
-        for owners in (_builders, _executors, _baselines):
-            while owners:
-                stack.callback(owners.pop().close)
-        stack.callback(fork_servers.close_unused)
 
 
 def user_cache() -> Path:
@@ -310,18 +321,8 @@ def cache_trouble() -> str:
             "written")
 
 
-def _cache() -> Path:
-    """Return the folder that caches compiled code: the user's, or else a temporary one of this process. No process of a
-    submission sees the folder."""
-    if not cache_trouble():
-        return user_cache()
-    if not _caches:
-        _caches.append(temporary.make("cache"))
-    return _caches[0]
-
-
 @cache
 def _prepare() -> None:
     # This process holds inputs and answers, which no other process may read.
     processes.hide()
-    atexit.register(close_lane)
+    atexit.register(LANE.close)

@@ -12,7 +12,7 @@ from grader.course.parameters import Inputs
 from grader.judging.explain import explain_findings
 from grader.judging.prepared import Prepared, Stopped
 from grader.judging.running.execution import GpuFailure
-from grader.judging.running.lane import lane_executors
+from grader.judging.running.lane import LANE
 from grader.judging.running.launching import Launching
 from grader.judging.running.simulation import PLAIN, Manner, Ran
 from grader.plan.findings import Finding
@@ -71,7 +71,7 @@ class GpuMachine(Simulator):
     def __init__(self, prepared: Prepared) -> None:
         super().__init__(prepared)
         task = prepared.task
-        self.launching = Launching(task.assignment, lane_executors(), seconds=task.course.limits.call_seconds)
+        self.launching = Launching(task.assignment, LANE.executors, seconds=task.course.limits.call_seconds)
 
     def run(self, case: Case, plan: Plan, inputs: Sequence[Inputs], *, again: bool = False) -> Ran | Stopped:
         code = self._prepared.code(plan)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -28,6 +27,7 @@ from grader.plan.findings import Access, Finding
 from grader.plan.messages import CannotSimulate, Exhausted
 from grader.plan.plan import Plan, write_plan
 from grader.plan.traffic import Stored, Watch
+from grader.sandbox.forkserver import clock
 from grader.sandbox.forkserver.conversation import Conversation, Lost
 
 
@@ -207,14 +207,14 @@ class Simulation:
                     self._open[:] = [self._preparing.start("simulator", self._language, self._station)]
                 (conversation,) = self._open
                 conversation.give(size)
-                started = time.monotonic()
+                started = clock.now()
                 reply = conversation.ask(
                     messages.Simulate(
                         seq=conversation.next_seq(), bytes=len(text), device=self._on, seconds=OWN * seconds,
                         outputs=[one.name for one in assignment.outputs if isinstance(one, Output)], watch=watch,
                         **asked),
                     messages.SIMULATOR_REPLY, seconds=seconds, descriptors=[file, *memory])
-                taken = time.monotonic() - started
+                taken = clock.now() - started
         finally:
             os.close(file)
         if isinstance(reply, Lost):

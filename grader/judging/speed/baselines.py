@@ -13,7 +13,7 @@ from grader.course.catalogue import baseline_source
 from grader.course.parameters import Scalar, Value
 from grader.judging.plans.planning import Wanted, parameters_of
 from grader.judging.running.execution import Executor, GpuFailure
-from grader.judging.running.fork_servers import executor_zygote
+from grader.judging.running.fork_servers import executor_fork_server
 from grader.judging.speed.fitness import Drift
 from grader.kit.inputs import middle
 from grader.sandbox.forkserver.handle import InfrastructureError
@@ -46,7 +46,7 @@ class Baselines:
         self.compiled: dict[tuple[str, str], float] = {}
         self.warm_until = 0.0
         self._cache = cache
-        self._zygote = executor_zygote()
+        self._fork_server = executor_fork_server()
         self._executor: Executor | None = None
         self._loaded: dict[tuple[str, str, str], int] = {}
         self._first = Thread(target=self._begin, daemon=True)
@@ -64,10 +64,10 @@ class Baselines:
 
     def _living(self) -> Executor:
         if self._executor is None or self._executor.over:
-            if not self._zygote.alive:
-                self._zygote.close()
-                self._zygote = executor_zygote()
-            self._executor, self._loaded = Executor(self._zygote, self._cache), {}
+            if not self._fork_server.alive:
+                self._fork_server.close()
+                self._fork_server = executor_fork_server()
+            self._executor, self._loaded = Executor(self._fork_server, self._cache), {}
         return self._executor
 
     def program(self, assignment: Assignment, case: Case, function: str) -> int:
@@ -82,7 +82,7 @@ class Baselines:
         with suppress(InfrastructureError):
             if self._executor is not None:
                 self._executor.close()
-        self._zygote.close()
+        self._fork_server.close()
 
 
 def load_baseline(executor: Executor, assignment: Assignment, case: Case, function: str) -> int:

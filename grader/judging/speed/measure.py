@@ -20,7 +20,7 @@ from grader.course.course import Threshold
 from grader.course.parameters import Input, Value
 from grader.judging.running.device import FreeMemory
 from grader.judging.running.execution import Executor, GpuFailure
-from grader.judging.running.lane import still
+from grader.judging.running.lane import LANE
 from grader.judging.speed import baselines as ours
 from grader.judging.speed import fitness, roofline
 from grader.judging.speed.baselines import COMPILED, EAGER, Baselines
@@ -128,7 +128,7 @@ def measure_case(timed: Timed, executor: Executor, baselines: Baselines, bounds:
     for _ in range(TRIES):
         before = fitness.state()
         # If the host's work is timed too, nothing else may keep it busy.
-        with still() if timed.assignment.on_host else nullcontext(0.0) as waited:
+        with LANE.still() if timed.assignment.on_host else nullcontext(0.0) as waited:
             bounds = bounds.later(waited)
             measured = _measure_once(timed, executor, baselines, bounds)
         if not isinstance(measured, Measured):
@@ -238,7 +238,7 @@ class Measurement:
             if self._student.clocks_differ:
                 # A host with busy processors notices late that a replay has ended.
                 self._student.forget()
-                with still() as waited:
+                with LANE.still() as waited:
                     self._bounds = self._bounds.later(waited)
                     blocks = self._blocks()
             if self._student.clocks_differ:

@@ -11,7 +11,7 @@ from grader.judging.plans.planning import Wanted
 from grader.judging.prepared import Prepared, Stopped, TaskPlans
 from grader.judging.running import device
 from grader.judging.running.buffers import NoRoomError
-from grader.judging.running.lane import lane_baselines
+from grader.judging.running.lane import LANE
 from grader.judging.running.machine import CallRunner, GpuMachine
 from grader.judging.speed.measure import Bounds, Timed, largest_fitting, measure_case
 from grader.judging.speed.pool import Wrong
@@ -47,7 +47,7 @@ def time_case(
             task.course.threshold_of(task.assignment.name), task.course.limits.call_seconds, until)
         timing = measure_case(
             Timed(task.assignment, fits, slots, plan, code, wanted.scalars), machine.launching.alone(),
-            lane_baselines(), bounds)
+            LANE.baselines, bounds)
     except (NoRoomError, torch.OutOfMemoryError) as error:
         raise InfrastructureError(str(error)) from None
     if isinstance(timing, Timing) and fits.name != case.name:

@@ -117,6 +117,24 @@ def processor_seconds() -> float:
     return ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
 
 
+def starved(root: int) -> float:
+    """Return the seconds in which work of others kept process `root`, or one below it, from a processor: a lower bound,
+    the largest of any of these processes. 0 where the kernel does not tell.
+
+    A process may also wait for others of its own tree. So it can gain nothing by starting some: the processor time of
+    the rest of the tree is taken off.
+    """
+    waited, ran = {}, 0.0
+    for pid in (root, *tree(root)):
+        with contextlib.suppress(OSError, ValueError):
+            # Of the first thread, in nanoseconds: on a processor, ready and without one.
+            own, ready, _ = (int(field) * 1e-9 for field in Path(f"/proc/{pid}/schedstat").read_text().split())
+            waited[pid] = ready + own
+            # utime and stime, of all its threads
+            ran += max(own, sum(map(int, _stat(pid)[11:13])) / os.sysconf("SC_CLK_TCK"))
+    return max(0.0, *(seconds - ran for seconds in waited.values())) if waited else 0.0
+
+
 def _stat(pid: int | str) -> list[str]:
     """Return a process's fields of proc(5), "stat", from the third on. Raises OSError."""
     # "pid (name) state ppid …": the name may hold blanks and brackets, so read on from the last bracket.

@@ -15,8 +15,10 @@ from typing import Literal, TypeVar
 from pydantic import TypeAdapter
 
 from grader.plan import frames, wire
+from grader.sandbox.confine import processes
 from grader.sandbox.confine.sandbox import FILES
-from grader.sandbox.forkserver.handle import InfrastructureError, Zygote
+from grader.sandbox.forkserver import clock
+from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
 from grader.sandbox.forkserver.watchdog import Watchdog
 
 # Interval at which a process's memory, children and folder are checked during a wait.
@@ -25,6 +27,8 @@ WATCH_SECONDS = 0.2
 MOST_PRINTED = 64 << 20
 # A process that exits closes its descriptors shortly before it counts as dead.
 HANG_UP_SECONDS = 0.5
+# Answers that come sooner cost less than it takes to find out whether their process had a processor.
+BRIEF_SECONDS = 0.02
 
 M = TypeVar("M", bound=wire.Message)
 
@@ -52,14 +56,15 @@ class _OverLimit(Exception):
 class Conversation:
     """One confined process, from its start in `role` to its end. It is `over` after any `Lost`, and after `end`."""
 
-    def __init__(self, zygote: Zygote, role: wire.Role, limits: wire.Limits) -> None:
-        self.worker = zygote.spawn(limits, role)
-        self._zygote = zygote
+    def __init__(self, fork_server: ForkServer, role: wire.Role, limits: wire.Limits) -> None:
+        self.worker = fork_server.spawn(limits, role)
+        self._fork_server = fork_server
         self._limits = limits
         self._watchdog = Watchdog(
-            zygote.pid, self.worker.folder, limits, entries=FILES)
+            fork_server.pid, self.worker.folder, limits, entries=FILES)
         self._printing = True
         self._next_watch = time.monotonic() + WATCH_SECONDS
+        self._starved = 0.0
         self._seq = 0
 
     def next_seq(self) -> int:
@@ -69,17 +74,20 @@ class Conversation:
     def ask(
         self, request: wire.Message, answers: TypeAdapter[M], *, seconds: float, descriptors: list[int] | None = None
     ) -> M | Lost:
-        """Send a request and wait up to `seconds` for an answer of one of the shapes `answers`.
+        """Send a request and wait up to `seconds` for an answer of one of the shapes `answers`. Time in which the
+        process is ready to run and has no processor does not count.
 
         `descriptors` travel with the request and stay the caller's. Returns Lost if no answer came. Raises
         InfrastructureError if the process had already ended.
         """
         if self.worker.ended:
             raise InfrastructureError("a process that has ended was asked for something")
-        deadline = time.monotonic() + seconds
+        began = clock.now()
         try:
             self.worker.channel.send(request, descriptors)
-            self._wait(deadline)
+            self._wait(began + seconds)
+            if clock.now() - began > BRIEF_SECONDS:
+                self._excuse()
             answer = self.worker.channel.receive(answers, seq=request.seq, deadline=time.monotonic())
         except frames.ChannelTimeout:
             return self._lose("time_out", f"no answer within {seconds:.3g} s")
@@ -116,12 +124,19 @@ class Conversation:
         """Kill the process and all its descendants. Raises InfrastructureError if one of them cannot be killed."""
         self.worker.kill()
 
+    def _excuse(self) -> None:
+        """Take the time off the clock in which the process has had no processor since the last call."""
+        starved = processes.starved(self.worker.pid) if self.worker.pid else 0.0
+        clock.stand(max(0.0, starved - self._starved))
+        self._starved = max(starved, self._starved)
+
     def _wait(self, deadline: float) -> None:
-        """Wait until there is an answer to read. Meanwhile drains the output and checks the limits."""
+        """Wait until there is an answer to read, or until the clock's time `deadline`. Meanwhile drains the output and
+        checks the limits."""
         control, output, pidfd = self.worker.descriptors()
         while True:
-            until = min(deadline, self._next_watch)
-            ready = _readable([control, pidfd, *([output] if self._printing else [])], until - time.monotonic())
+            left = min(deadline - clock.now(), self._next_watch - time.monotonic())
+            ready = _readable([control, pidfd, *([output] if self._printing else [])], left)
             if output in ready:
                 self._printing = self.worker.drain()
                 if self.worker.written > MOST_PRINTED:
@@ -130,9 +145,11 @@ class Conversation:
                 return
             if pidfd in ready:
                 raise frames.ChannelClosed("the process is dead")
+            if clock.now() >= deadline:
+                self._excuse()
+                if clock.now() >= deadline:
+                    raise frames.ChannelTimeout("no answer before the deadline")
             now = time.monotonic()
-            if now >= deadline:
-                raise frames.ChannelTimeout("no answer before the deadline")
             if now >= self._next_watch:
                 self._next_watch = now + WATCH_SECONDS
                 excess = self._watchdog.check()
@@ -150,7 +167,7 @@ class Conversation:
         # lives on has not crashed.
         *_, pidfd = self.worker.descriptors()
         dead = bool(_readable([pidfd], HANG_UP_SECONDS))
-        out_of_memory = self._zygote.out_of_memory
+        out_of_memory = self._fork_server.out_of_memory
         if not dead and not out_of_memory:
             return self._lose("protocol", "the process closed its channel to the judge")
         end = self.worker.kill()

@@ -59,7 +59,7 @@ class InfrastructureError(Exception):
         self.remedy = remedy
 
 
-class Zygote:
+class ForkServer:
     """A fork server: a process that forks the workers of one lane, of which at most one lives at a time.
 
     `roles` are the workers' roles. Without any, the fork server starts in a tenth of the time, and its workers can only
@@ -73,7 +73,7 @@ class Zygote:
         self._seq = 0
         self._layers = layers
         self._cgroup = cgroup
-        self._home = temporary.make("zygote")
+        self._home = temporary.make("fork-server")
         # Workers with another user id pass through this folder to their own folders.
         self._home.chmod(0o711)
         self.pid = 0
@@ -103,7 +103,7 @@ class Zygote:
             (*surroundings.readable(), *surroundings.own_code()), surroundings.hidden()) if layers.namespaces else []
         around = [*(cgroup.command() if cgroup else ()), *around]
         try:
-            with _starting, theirs, (self._home / "zygote.log").open("wb") as log:
+            with _starting, theirs, (self._home / "fork-server.log").open("wb") as log:
                 # -c puts no folder of the program on the path. -I ignores PYTHONPATH, so BOOT sets the path.
                 self._process = subprocess.Popen(
                     [*around, os.path.normpath(sys.executable), "-I", "-B", "-c", BOOT, settings.model_dump_json()],
@@ -119,7 +119,7 @@ class Zygote:
             if cgroup is not None:
                 cgroup.close()
             if isinstance(error, OSError):
-                raise InfrastructureError(f"no zygote could be started: {error}") from None
+                raise InfrastructureError(f"no fork server could be started: {error}") from None
             raise
         self._channel = frames.Channel(ours)
 
@@ -130,9 +130,9 @@ class Zygote:
         descriptors: list[int] = []
         try:
             ready = self._channel.receive(
-                wire.ZYGOTE_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS, descriptors=descriptors)
+                wire.FORK_SERVER_REPLY, seq=0, deadline=time.monotonic() + START_SECONDS, descriptors=descriptors)
         except frames.ChannelError as error:
-            raise self._lost("the zygote did not start", error) from None
+            raise self._lost("the fork server did not start", error) from None
         assert isinstance(ready, wire.Ready)
         self.pid = _pid_of(descriptors.pop())
         if ready.trouble:
@@ -243,9 +243,10 @@ class Zygote:
         try:
             self._channel.send(request, descriptors)
             return self._channel.receive(
-                wire.ZYGOTE_REPLY, seq=request.seq, deadline=time.monotonic() + REPLY_SECONDS, descriptors=received)
+                wire.FORK_SERVER_REPLY, seq=request.seq, deadline=time.monotonic() + REPLY_SECONDS,
+                descriptors=received)
         except frames.ChannelError as error:
-            raise self._lost("the zygote was lost", error) from None
+            raise self._lost("the fork server was lost", error) from None
         except BaseException:
             # After an interruption, the unread reply would count as the reply to the next request.
             self.kill()
@@ -256,7 +257,7 @@ class Zygote:
         """Close the fork server. Returns the exception to raise, with the end of the fork server's log."""
         log = ""
         with contextlib.suppress(OSError):
-            log = _last_line((self._home / "zygote.log").read_text(errors="replace"))
+            log = _last_line((self._home / "fork-server.log").read_text(errors="replace"))
         self.close()
         return InfrastructureError(f"{message}: {error}{f' ({log})' if log else ''}")
 
@@ -283,14 +284,14 @@ class Worker:
     KEEP_OUTPUT = 20_000
 
     def __init__(
-        self, zygote: Zygote, pidfd: int, control: socket.socket, output: int, folder: Path | None
+        self, fork_server: ForkServer, pidfd: int, control: socket.socket, output: int, folder: Path | None
     ) -> None:
         # None with namespaces: the worker then has a file system of its own, which has a limit and cannot be seen from
         # here.
         self.folder = folder
         self.channel = frames.Channel(control, limit=self.REPLY_BYTES)
         self.written = 0
-        self._zygote = zygote
+        self._fork_server = fork_server
         self._output = output
         self._tail = b""
         self._pidfd = pidfd
@@ -335,7 +336,7 @@ class Worker:
             # Set before the request: a lost fork server must not be asked a second time.
             self._ended = wire.Reaped(seq=0)
             try:
-                self._ended = self._zygote.reap()
+                self._ended = self._fork_server.reap()
             finally:
                 self.drain()
                 self.channel.close()

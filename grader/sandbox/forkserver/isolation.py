@@ -18,7 +18,7 @@ from pathlib import Path
 from grader import temporary
 from grader.plan import frames, language_folders, wire
 from grader.sandbox.confine import bubblewrap, cgroup, landlock, seccomp, surroundings
-from grader.sandbox.forkserver.handle import OWN_MB, OWN_TASKS, InfrastructureError, Zygote
+from grader.sandbox.forkserver.handle import OWN_MB, OWN_TASKS, ForkServer, InfrastructureError
 
 NAMES = ("none", "limited", "confined", "namespaced", "sealed")
 SEALED = 4
@@ -62,9 +62,9 @@ class Isolation:
         return self if self.layers.uid is None else replace(
             self, layers=self.layers.model_copy(update={"uid": spare_uid()}))
 
-    def zygote(self, *parts: wire.Part) -> Zygote:
+    def fork_server(self, *parts: wire.Part) -> ForkServer:
         """Start a fork server for workers in these roles of front ends. Raises InfrastructureError."""
-        return Zygote(language_folders.parts(*parts), layers=self.layers,
+        return ForkServer(language_folders.parts(*parts), layers=self.layers,
                       cgroup=cgroup.create(OWN_MB, OWN_TASKS) if self.cgroup else None)
 
 
@@ -139,9 +139,9 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
         name = f"kernelmark-{secrets.token_hex(8)}"
         local.bind(f"\0{name}")
         local.listen()
-        zygote = Zygote(layers=layers)
+        fork_server = ForkServer(layers=layers)
         try:
-            worker = zygote.spawn(wire.Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=10), "probe")
+            worker = fork_server.spawn(wire.Limits(memory_mb=1024, file_mb=1, processes=16, cpu_seconds=10), "probe")
             try:
                 worker.channel.send(wire.Probe(
                     seq=1, secret=str(secret), target=str(target), course=surroundings.course_file(),
@@ -153,7 +153,7 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
                 raise InfrastructureError(f"the probe was lost: {error}") from None
             worker.kill()
         finally:
-            zygote.close()
+            fork_server.close()
         managed = frozenset(answer.managed) | ({"write a file outside"} if target.exists() else frozenset())
         return managed, answer.trouble
 

@@ -95,7 +95,7 @@ def main(settings: wire.Settings) -> None:
     folder: Path | None = None
     while True:
         try:
-            request, descriptors = channel.receive_with_descriptors(wire.ZYGOTE_REQUEST)
+            request, descriptors = channel.receive_with_descriptors(wire.FORK_SERVER_REQUEST)
         except frames.ChannelClosed:
             break
         if isinstance(request, wire.Spawn):

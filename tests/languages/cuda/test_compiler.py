@@ -138,7 +138,7 @@ def test_a_confined_process_compiles(kernels: dict[str, Kernel]) -> None:
     some = [kernels["wide"], kernels["much"]]
 
     def start() -> Conversation:
-        return lane.lane_station().converse("cuda/compiler", limits)
+        return lane.LANE.station.converse("cuda/compiler", limits)
 
     try:
         texts = canonical_texts(start, [*(one.text for one in some), ".version 9.0"], "sm_90", seconds=60)
@@ -147,4 +147,4 @@ def test_a_confined_process_compiles(kernels: dict[str, Kernel]) -> None:
         assert isinstance(found, list)
         assert [type(one) for one in found] == [Binary, Problem, Fits]
     finally:
-        lane.hang_up()
+        lane.LANE.hang_up()

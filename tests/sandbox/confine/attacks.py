@@ -12,7 +12,7 @@ import pytest
 
 from grader.plan import frames, wire
 from grader.sandbox.forkserver import handle
-from grader.sandbox.forkserver.handle import Zygote
+from grader.sandbox.forkserver.handle import ForkServer
 
 ROOT = os.geteuid() == 0
 NONE = wire.Layers()
@@ -42,22 +42,22 @@ main(wire.Settings.model_validate_json(sys.argv[1]))
 
 
 @contextlib.contextmanager
-def bare(attack: str, off: str, layers: wire.Layers) -> Iterator[Zygote]:
-    """A zygote whose workers carry out `attack`, the body of a function that returns what it managed.
+def bare(attack: str, off: str, layers: wire.Layers) -> Iterator[ForkServer]:
+    """A fork server whose workers carry out `attack`, the body of a function that returns what it managed.
 
     It runs `off` before it serves.
     """
     with pytest.MonkeyPatch.context() as patch:
         boot = BOOT.format(off=textwrap.dedent(off), attack=textwrap.indent(textwrap.dedent(attack), "    "))
         patch.setattr(handle, "BOOT", boot)
-        own = Zygote(layers=layers)
+        own = ForkServer(layers=layers)
     try:
         yield own
     finally:
         own.close()
 
 
-def carry_out(own: Zygote, limits: wire.Limits = LIMITS) -> str:
+def carry_out(own: ForkServer, limits: wire.Limits = LIMITS) -> str:
     """What came of the attack in a worker; "lost" if the worker is."""
     worker = own.spawn(limits, "probe")
     try:

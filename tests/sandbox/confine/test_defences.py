@@ -19,9 +19,9 @@ import pytest
 
 from grader.plan import wire
 from grader.sandbox.confine import bubblewrap, processes
-from grader.sandbox.forkserver import handle as judges_zygote
+from grader.sandbox.forkserver import handle as judges_fork_server
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import InfrastructureError, Zygote
+from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
 from tests.sandbox.confine.attacks import LIMITS, NONE, ROOT, SECONDS, USER, bare, tried
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
@@ -58,7 +58,7 @@ sandbox.keep_only = keep
 """
 
 
-def test_a_worker_holds_no_descriptor_of_the_zygotes() -> None:
+def test_a_worker_holds_no_descriptor_of_the_fork_servers() -> None:
     assert tried(SOCKETS) == "none"
     # Its channel to the judge, by which it asks for workers and for their end.
     assert tried(SOCKETS, off=KEEPS_ALL).startswith("sockets ")
@@ -70,7 +70,7 @@ def test_a_worker_has_nothing_of_the_judges_environment(monkeypatch: pytest.Monk
     """
     monkeypatch.setenv("KERNELMARK_SECRET", "1")
     assert tried(attack) == "False"
-    monkeypatch.setattr(judges_zygote, "KEPT", ("KERNELMARK_SECRET",))
+    monkeypatch.setattr(judges_fork_server, "KEPT", ("KERNELMARK_SECRET",))
     assert tried(attack) == "True"
 
 
@@ -81,7 +81,7 @@ def test_a_worker_does_not_see_where_the_judge_has_its_programs(monkeypatch: pyt
     """
     monkeypatch.setenv("PATH", "/home/ta/bin", prepend=os.pathsep)
     assert tried(attack) == "False"
-    monkeypatch.setattr(judges_zygote, "PATH", os.environ["PATH"])
+    monkeypatch.setattr(judges_fork_server, "PATH", os.environ["PATH"])
     assert tried(attack) == "True"
 
 
@@ -100,9 +100,9 @@ READ_PARENT = """
 """
 
 
-def test_the_zygote_is_hidden_from_a_worker_of_the_same_user() -> None:
+def test_the_fork_server_is_hidden_from_a_worker_of_the_same_user() -> None:
     if ROOT:
-        pytest.skip("root's zygote has privileges that its workers lack, which hides it as well")
+        pytest.skip("root's fork server has privileges that its workers lack, which hides it as well")
     assert tried(READ_PARENT).startswith("refused")
     assert tried(READ_PARENT, off="processes.hide = lambda: None") == "read"
 
@@ -131,8 +131,8 @@ def test_the_judge_is_hidden_from_processes_of_the_same_user(hidden: bool) -> No
         os.waitpid(pid, 0)
 
 
-def test_a_process_with_a_lane_is_hidden(zygote: Zygote) -> None:
-    assert zygote.alive
+def test_a_process_with_a_lane_is_hidden(fork_server: ForkServer) -> None:
+    assert fork_server.alive
     get_dumpable = 3
     assert ctypes.CDLL(None).prctl(get_dumpable, 0, 0, 0, 0) == 0
 
@@ -165,7 +165,7 @@ def test_a_workers_file_system_is_bounded(attack: str) -> None:
 
 
 NUMBERS = """
-    # 1 is the first process of its namespace, 2 the worker: what else the zygote does is outside.
+    # 1 is the first process of its namespace, 2 the worker: what else the fork server does is outside.
     return " ".join(sorted(name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()))
 """
 NO_HIDEPID = """
@@ -249,7 +249,7 @@ def test_what_a_worker_has_orphaned_dies_with_it() -> None:
         os.kill(left, signal.SIGKILL)
 
 
-def test_a_worker_dies_with_its_zygote() -> None:
+def test_a_worker_dies_with_its_fork_server() -> None:
     for off, dies in (("", True), ("processes.die_with_parent = lambda: None", False)):
         with bare("time.sleep(30)", off, NONE) as own:
             worker = own.spawn(LIMITS, "probe")

@@ -76,14 +76,14 @@ def test_a_limit_stops_what_it_is_for(name: str) -> None:
 
 
 def layers_of_a_lane(measured: isolation.Isolation) -> wire.Layers:
-    """Those of a lane as `grader.grading.lanes` starts it, without its zygote."""
+    """Those of a lane as `grader.grading.lanes` starts it, without its fork server."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(lane.Station, "zygote", None)
+            patch.setattr(lane.Station, "fork_server", None)
             lane.start_lane(measured=measured)
-            os.write(write, lane.lane_isolation().layers.model_dump_json().encode())
+            os.write(write, lane.LANE.isolation.layers.model_dump_json().encode())
             os._exit(0)
     os.close(write)
     with os.fdopen(read) as answer:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from grader.course.cases import Case
@@ -12,9 +10,9 @@ from grader.judging.plans.planning import Planning, Wanted, plan_calls
 from grader.plan import wire
 from grader.plan.device import TARGETS
 from grader.sandbox.confine import cgroup, processes
-from grader.sandbox.forkserver import conversation
+from grader.sandbox.forkserver import clock, conversation
 from grader.sandbox.forkserver.conversation import Conversation, Lost
-from grader.sandbox.forkserver.handle import OWN_MB, OWN_TASKS, Zygote
+from grader.sandbox.forkserver.handle import OWN_MB, OWN_TASKS, ForkServer
 from grader.sandbox.forkserver.watchdog import Watchdog
 
 NONE = wire.Layers()
@@ -24,15 +22,15 @@ SECONDS = 20.0
 
 
 def planned(
-    zygote: Zygote, source: str, seconds: float = SECONDS, limits: wire.Limits = LIMITS
+    fork_server: ForkServer, source: str, seconds: float = SECONDS, limits: wire.Limits = LIMITS
 ) -> Planning:
     """What comes of planning one call of a silu."""
-    # The clock is not to run while the zygote starts.
-    _ = zygote.versions
+    # The clock is not to run while the fork server starts.
+    _ = fork_server.versions
     return plan_calls(
-        lambda: Conversation(zygote, "triton/planner", limits), assignments()["silu"], [source.encode()],
+        lambda: Conversation(fork_server, "triton/planner", limits), assignments()["silu"], [source.encode()],
         [Wanted(CASE, {})], TARGETS["sm_90"], lambda texts: texts, call_seconds=seconds,
-        until=time.monotonic() + seconds)
+        until=clock.now() + seconds)
 
 
 def lost(found: Planning) -> Lost | None:
@@ -42,10 +40,11 @@ def lost(found: Planning) -> Lost | None:
 
 # A judge that does not see the channel close waits until the time is up.
 @pytest.mark.parametrize(("first", "kind"), [("os.close(3)", "protocol"), ("pass", "time_out")])
-def test_what_hangs_up_is_killed_before_its_time_is_up(zygote: Zygote, first: str, kind: str) -> None:
-    found = lost(planned(zygote, f"import os, time\ndef silu(x, out):\n    {first}\n    time.sleep(30)", seconds=3))
+def test_what_hangs_up_is_killed_before_its_time_is_up(fork_server: ForkServer, first: str, kind: str) -> None:
+    text = f"import os, time\ndef silu(x, out):\n    {first}\n    time.sleep(30)"
+    found = lost(planned(fork_server, text, seconds=3))
     assert found is not None and found.kind == kind, found
-    assert not processes.descendants(zygote.pid)
+    assert not processes.descendants(fork_server.pid)
 
 
 # By the C library: what goes through Python is refused.
@@ -61,12 +60,12 @@ def silu(x, out):
 
 
 def test_the_memory_of_all_processes_is_watched_while_the_judge_waits(
-    zygote: Zygote, monkeypatch: pytest.MonkeyPatch
+    fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = lost(planned(zygote, TOGETHER))
+    found = lost(planned(fork_server, TOGETHER))
     assert found is not None and found.kind == "out_of_memory", found
     monkeypatch.setattr(Watchdog, "check", lambda self: None)
-    assert lost(planned(zygote, TOGETHER)) is None
+    assert lost(planned(fork_server, TOGETHER)) is None
 
 
 FLOODS = """
@@ -77,11 +76,11 @@ def silu(x, out):
 """
 
 
-def test_what_is_printed_is_bounded(zygote: Zygote, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = lost(planned(zygote, FLOODS))
+def test_what_is_printed_is_bounded(fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = lost(planned(fork_server, FLOODS))
     assert found is not None and found.kind == "over_limit" and "printed" in found.message
     monkeypatch.setattr(conversation, "MOST_PRINTED", 1 << 40)
-    assert lost(planned(zygote, FLOODS)) is None
+    assert lost(planned(fork_server, FLOODS)) is None
 
 
 UNMAPPED = """
@@ -101,8 +100,8 @@ def test_memory_that_no_process_maps_is_bounded_by_the_cgroup_and_told_as_memory
         pytest.skip(str(reason))
     limits = LIMITS.model_copy(update={"file_mb": 64})
     # The layer that refuses such memory itself is left out.
-    bounded = Zygote(("triton/planner",), layers=NONE, cgroup=group)
-    unbounded = Zygote(("triton/planner",), layers=NONE)
+    bounded = ForkServer(("triton/planner",), layers=NONE, cgroup=group)
+    unbounded = ForkServer(("triton/planner",), layers=NONE)
     try:
         found = lost(planned(bounded, UNMAPPED, limits=limits))
         assert found is not None and found.kind == "out_of_memory", found

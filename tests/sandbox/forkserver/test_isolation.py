@@ -17,7 +17,7 @@ from grader.plan import wire
 from grader.sandbox.confine import bubblewrap, landlock, seccomp, surroundings
 from grader.sandbox.confine.probe import ATTEMPTS
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import InfrastructureError, Zygote
+from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
 from grader.sandbox.forkserver.isolation import REFUSED, SEALED, Isolation, level, measure, name_of, probe
 from tests.sandbox.confine.attacks import tried
 
@@ -118,13 +118,13 @@ def test_without_bubblewrap_it_says_so_and_what_adds_it(monkeypatch: pytest.Monk
 
 
 def test_a_layer_that_cannot_be_had_is_a_failure_of_ours_with_its_reason() -> None:
-    zygote = Zygote(layers=NONE)
+    fork_server = ForkServer(layers=NONE)
     try:
         # No limit can be so high.
         with pytest.raises(InfrastructureError, match=r"^a worker did not get into its sandbox: OverflowError: .+$"):
-            zygote.spawn(LIMITS.model_copy(update={"file_mb": 2**62}), "probe")
+            fork_server.spawn(LIMITS.model_copy(update={"file_mb": 2**62}), "probe")
     finally:
-        zygote.close()
+        fork_server.close()
 
 
 def test_nothing_of_the_course_is_among_what_a_worker_reads() -> None:

@@ -1,4 +1,4 @@
-"""The watchdog over real processes: trees that stand for a zygote, its worker and what the worker starts."""
+"""The watchdog over real processes: trees that stand for a fork server, its worker and what the worker starts."""
 
 from __future__ import annotations
 

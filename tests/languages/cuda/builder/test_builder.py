@@ -14,6 +14,7 @@ from grader.languages.cuda.confined.builder.said import compile_failure
 from grader.languages.cuda.toolkit import toolkit
 from grader.plan.device import TARGETS
 from grader.plan.messages import Failed, Given
+from grader.sandbox.forkserver import clock
 from tests.languages.cuda.compiling import needs_nvcc
 from tests.languages.cuda.planner.harness import build, contents_of, elementwise, size, tensor
 
@@ -73,7 +74,7 @@ def found_in(folder: Path, source: str, given: list[Given] | None = None) -> Fou
     done = run(command, folder, time.monotonic() + 60)
     assert not done.status, done.said
     return find(folder, ["x.o"], "silu", elementwise(4) if given is None else given, source, set(),
-                until=time.monotonic() + 60)
+                until=clock.now() + 60)
 
 
 HALVES = [tensor("a", 4, dtype="float16"), tensor("c", 4, dtype="float16", output=True), size("n", 4)]

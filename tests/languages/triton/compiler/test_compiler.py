@@ -16,7 +16,7 @@ from grader.plan.compiled import Binary, Fits, Problem
 from grader.plan.plan import Kernel
 from grader.sandbox.forkserver import isolation
 from grader.sandbox.forkserver.conversation import Conversation
-from grader.sandbox.forkserver.handle import Zygote
+from grader.sandbox.forkserver.handle import ForkServer
 from tests.languages.triton import kernels
 
 LIMITS = wire.Limits(memory_mb=4096, file_mb=64, processes=64, cpu_seconds=120)
@@ -123,16 +123,16 @@ def test_what_triton_says_has_its_line() -> None:
 
 
 @pytest.fixture(scope="module")
-def compiler_zygote() -> Iterator[Zygote]:
-    zygote = Zygote(["triton/compiler"], layers=isolation.measure().layers)
-    yield zygote
-    zygote.close()
+def compiler_fork_server() -> Iterator[ForkServer]:
+    fork_server = ForkServer(["triton/compiler"], layers=isolation.measure().layers)
+    yield fork_server
+    fork_server.close()
 
 
-def test_in_the_sandbox_it_compiles_the_same(compiler_zygote: Zygote) -> None:
+def test_in_the_sandbox_it_compiles_the_same(compiler_fork_server: ForkServer) -> None:
     asked = [COPY, kernels.tile(), CRASHES, kernels.product()]
     found = compile_kernels(
-        lambda: Conversation(compiler_zygote, "triton/compiler", LIMITS), asked, "sm_90", seconds=120)
+        lambda: Conversation(compiler_fork_server, "triton/compiler", LIMITS), asked, "sm_90", seconds=120)
     assert isinstance(found, list)
     *binaries, crash = (found[number] for number in (0, 1, 3, 2))
     assert binaries == outcomes([kernel for kernel in asked if kernel is not CRASHES])

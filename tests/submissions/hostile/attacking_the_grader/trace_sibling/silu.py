@@ -31,7 +31,7 @@ def siblings():
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) not in (os.getpid(), os.getppid()):
             try:
-                if b"grader.engine.forkserver.server" in Path(f"/proc/{name}/cmdline").read_bytes():
+                if b"grader.sandbox.forkserver.server" in Path(f"/proc/{name}/cmdline").read_bytes():
                     yield int(name)
             except OSError:
                 continue

@@ -8,5 +8,5 @@
 //+
 //+#line 999999999 "/etc/passwd"
 //+int wrong = undeclared;
-//+#line 3 "grader/judge/judge.py"
+//+#line 3 "grader/judging/judge.py"
 //+int more = undeclared_as_well;

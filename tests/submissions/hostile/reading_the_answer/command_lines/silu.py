@@ -18,7 +18,7 @@ def attack():
         except OSError:
             continue
         # The grader's own boot text, which the sandbox repeats, tells nothing.
-        if any(word in text for word in WORDS) and b"grader.engine.forkserver.server" not in text:
+        if any(word in text for word in WORDS) and b"grader.sandbox.forkserver.server" not in text:
             print(text[:500])
             return
     raise RuntimeError(f"refused: nothing told by {len(pids)} processes")

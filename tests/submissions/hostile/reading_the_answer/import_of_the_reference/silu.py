@@ -18,7 +18,7 @@ def roots():
 def attack():
     said = set()
     for root in roots():
-        for name in ("reference.silu", "assignments.silu.assignment", "grader.model.catalogue", "grader.judge.compare"):
+        for name in ("reference.silu", "assignments.silu.assignment", "grader.course.catalogue", "grader.judging.answers.compare"):
             sys.path.insert(0, str(root))
             try:
                 importlib.import_module(name)

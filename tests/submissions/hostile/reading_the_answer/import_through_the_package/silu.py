@@ -7,7 +7,7 @@ import sys
 def attack():
     package = sys.modules["grader"]
     said = []
-    for name in ("grader.model.catalogue", "grader.model.course", "grader.judge.judge", "grader.judge.compare", "grader.run.grading"):
+    for name in ("grader.course.catalogue", "grader.course.course", "grader.judging.judge", "grader.judging.answers.compare", "grader.grading.grading"):
         try:
             __import__(name)
             print("found", name, "through", package)

