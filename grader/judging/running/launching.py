@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
 from grader.course.assignment import Assignment
 from grader.course.cases import Case
-from grader.course.parameters import Input, Inputs, Scalar
-from grader.judging.answers.compare import fill_gaps, gaps_written, poison_, same_bits
+from grader.course.parameters import Inputs, Scalar
 from grader.judging.plans.planning import given_tensor
 from grader.judging.running.arena import Allocation, Arena, Piece, guard_of
 from grader.judging.running.execution import Executor, Executors, GpuFailure
-from grader.judging.running.simulation import Ran, ran_on_both
+from grader.judging.running.simulation import Ran, fill, left_by, ran_on_both
 from grader.plan.compiled import Binary
 from grader.plan.messages import GivenTensor
 from grader.plan.plan import Place, Plan
@@ -70,20 +70,13 @@ class Launching:
         if isinstance(done, GpuFailure):
             return done
         seconds = time.monotonic() - started
-        slot = slots[-1]
-        changed = tuple(
-            p.name for p in self._assignment.parameters
-            if isinstance(p, Input) and not same_bits(slot[p.name].tensor, inputs[-1][p.name]))
         arenas = {piece.arena for tensors in slots for piece in tensors.values()}
         around = {arena.pieces[index] for arena in arenas for index in arena.touched()}
         touched = tuple(name for tensors in slots for name, piece in tensors.items() if piece in around)
-        between = tuple(name for tensors in slots for name, piece in tensors.items()
-                        if gaps_written(piece.tensor, other=other))
         stray = tuple(f"a tensor allocated in line {plan.buffers[number].line}" for number in done.touched)
-        return Ran(
-            {output.name: slot[output.name].tensor.clone() for output in self._assignment.outputs}, changed,
-            printed=executor.printed, seconds=seconds, touched=tuple(dict.fromkeys((*touched, *stray))),
-            between=tuple(dict.fromkeys(between)))
+        return replace(
+            left_by(self._assignment, slots, inputs[-1], other=other), printed=executor.printed, seconds=seconds,
+            touched=tuple(dict.fromkeys((*touched, *stray))))
 
     def end(self) -> None:
         if self._executor is not None:
@@ -107,11 +100,7 @@ class Launching:
             for slot, values in zip(slots, inputs, strict=True):
                 for tensor in wanted:
                     piece = slot[tensor.name] = next(pieces)
-                    fill_gaps(piece.tensor, other=other)
-                    if tensor.filled:
-                        piece.tensor.copy_(values[tensor.name])
-                    else:
-                        poison_(piece.tensor, other=other)
+                    fill(piece.tensor, tensor, values, other=other)
         return slots
 
     def _allocation(self, place: Place, output: bool) -> Allocation:

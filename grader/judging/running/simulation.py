@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import torch
 
@@ -24,7 +24,7 @@ from grader.judging.running.lane import Station
 from grader.plan import messages
 from grader.plan.device import Device
 from grader.plan.findings import Access, Finding
-from grader.plan.messages import CannotSimulate, Exhausted
+from grader.plan.messages import CannotSimulate, Exhausted, GivenTensor
 from grader.plan.plan import Plan, write_plan
 from grader.plan.traffic import Stored, Watch
 from grader.sandbox.forkserver import clock
@@ -96,6 +96,33 @@ def ran_on_both(run: Callable[[bool], Ran | NotRan]) -> Ran | NotRan:
         return again
     return replace(ran, unwritten={name: poisoned(ran.outputs[name]) & poisoned(again.outputs[name], other=True)
                                    for name in doubtful})
+
+
+class InMemory(Protocol):
+    @property
+    def tensor(self) -> torch.Tensor: ...
+
+
+def fill(tensor: torch.Tensor, given: GivenTensor, inputs: Inputs, *, other: bool) -> None:
+    """Put a call's input into its memory, or poison into that of an output."""
+    fill_gaps(tensor, other=other)
+    if given.filled:
+        tensor.copy_(inputs[given.name])
+    else:
+        poison_(tensor, other=other)
+
+
+def left_by(
+    assignment: Assignment, calls: Sequence[Mapping[str, InMemory]], inputs: Inputs, *, other: bool,
+) -> Ran:
+    """Return what calls left in their memory: the last one's outputs, and which inputs and gaps they have changed.
+    `inputs` are the last call's."""
+    last = calls[-1]
+    changed = tuple(p.name for p in assignment.parameters
+                    if isinstance(p, Input) and not same_bits(last[p.name].tensor, inputs[p.name]))
+    between = [name for call in calls for name, one in call.items() if gaps_written(one.tensor, other=other)]
+    return Ran({output.name: last[output.name].tensor.clone() for output in assignment.outputs}, changed,
+               between=tuple(dict.fromkeys(between)))
 
 
 class Simulation:
@@ -175,15 +202,9 @@ class Simulation:
                 operations=self._operations, **vars(manner))
             if not isinstance(reply, messages.Simulated):
                 return reply
-            changed = tuple(
-                p.name for p in assignment.parameters
-                if isinstance(p, Input) and not same_bits(calls[-1][p.name].tensor, inputs[-1][p.name]))
-            between = [name for shared in calls for name, one in shared.items()
-                       if gaps_written(one.tensor, other=other)]
-            return Ran(
-                {output.name: calls[-1][output.name].tensor.clone() for output in assignment.outputs}, changed,
-                tuple(reply.findings), tuple(reply.accesses), reply.printed, seconds,
-                between=tuple(dict.fromkeys(between)), stored=tuple(reply.stored))
+            return replace(
+                left_by(assignment, calls, inputs[-1], other=other), findings=tuple(reply.findings),
+                accesses=tuple(reply.accesses), printed=reply.printed, seconds=seconds, stored=tuple(reply.stored))
         finally:
             for shared in calls:
                 for tensor in shared.values():
@@ -244,8 +265,4 @@ def _share(assignment: Assignment, case: Case, inputs: Inputs, into: dict[str, H
             continue
         given = given_tensor(parameter, case)
         tensor = into[parameter.name] = HostTensor(given.shape, dtype_of(parameter, case), given.strides)
-        fill_gaps(tensor.tensor, other=other)
-        if given.filled:
-            tensor.tensor.copy_(inputs[parameter.name])
-        else:
-            poison_(tensor.tensor, other=other)
+        fill(tensor.tensor, given, inputs, other=other)
