@@ -48,6 +48,46 @@ def high_product(a: Array, b: Array) -> Array:
     return high.view(kind)
 
 
+def whole_numbers(values: Array, dtype: np.dtype[Any], *, wide: bool) -> Array:
+    """Return whole floats as integers, clamped to their range. NaN becomes 0 or, if the source or the result has 64
+    bits (`wide`), the integer with only the highest bit set."""
+    limits = np.iinfo(dtype)
+    inside = (values >= float(limits.min)) & (values < float(limits.max + 1))
+    if inside.all():
+        return values.astype(dtype)
+    unknown = np.array(1 << limits.bits - 1 if wide else 0, np.uint64).astype(dtype)[()]
+    kept = np.where(inside, values, values.dtype.type(0)).astype(dtype)
+    ends = np.where(values < 0, dtype.type(limits.min), dtype.type(limits.max))
+    return np.where(inside, kept, np.where(np.isnan(values), unknown, ends))
+
+
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return a + b and its error, exact in any order of magnitudes (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def exact(integers: Array) -> tuple[Array, Array]:
+    """Return integers as float64, and their errors."""
+    if integers.dtype.itemsize < 8:
+        return integers.astype(np.float64), np.zeros(())
+    low = (integers.view(np.uint64) & _LOW).astype(np.float64)
+    return two_sum((integers >> integers.dtype.type(32)).astype(np.float64) * 2.0**32, low)
+
+
+def odd_single(value: Array, error: Array | float = 0.0) -> Array:
+    """Return value + error rounded to odd, as a float32: of two neighbours the one with an odd last bit. A further
+    rounding to fewer bits then gives the result of one rounding (Boldo and Melquiond, 2008)."""
+    near = np.asarray(value, np.float64).astype(np.float32)
+    wide = near.astype(np.float64)
+    over = np.abs(wide) > np.abs(value)
+    over |= (wide == value) & (error != 0) & ((error > 0) != (wide > 0))
+    inexact = ((wide != value) | (error != 0)) & np.isfinite(value)
+    result: Array = ((near.view(np.int32) - over) | inexact).view(np.float32)
+    return result
+
+
 def from_bf16(stored: Array) -> Array:
     """Return bf16's bit patterns as float32."""
     return (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from grader.simulation.numbers import exact, odd_single, whole_numbers
 from grader.simulation.ptx.types import DTYPES, Array, Unsupported
 from grader.simulation.ptx.values import rounding
 from grader.simulation.ptx.values.bytes8 import BYTES, from_bytes, to_bytes
@@ -17,7 +18,6 @@ _INTEGERS = "u8 s8 u16 s16 u32 s32 u64 s64"
 _FLOATS = "f16 bf16 f32 f64"
 _WHOLE: dict[str, Callable[[Array], Array]] = {"rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil}
 _FLAGS = f"{ROUNDINGS} rna rni rzi rmi rpi ftz sat relu satfinite"
-_LOW = np.uint64(0xFFFFFFFF)
 
 
 def _integers(result: str, source: str, flags: frozenset[str]) -> Rule:
@@ -33,23 +33,9 @@ def _integers(result: str, source: str, flags: frozenset[str]) -> Rule:
 def _to_integer(result: str, source: str, flags: frozenset[str]) -> Rule:
     """Return the rule from floats to integers, which always clamps to the result's range."""
     round_whole = _WHOLE[one_of(flags, "rni rzi rmi rpi")]
-    dtype, limits = DTYPES[result], np.iinfo(DTYPES[result])
-    unknown = dtype.type(0)
-    if source == "f64" or width(result) == 64:
-        unknown = np.array(1 << (width(result) - 1), np.uint64).astype(dtype)[()]
-    below, above = float(limits.min), float(limits.max + 1)
-
-    def function(a: Array) -> Array:
-        values = _decode(source, a, flags)
-        whole = np.asarray(round_whole(values))
-        inside = (whole >= below) & (whole < above)
-        if inside.all():
-            return whole.astype(dtype)
-        kept = np.where(inside, whole, whole.dtype.type(0)).astype(dtype)
-        ends = np.where(whole < 0, dtype.type(limits.min), dtype.type(limits.max))
-        return np.where(inside, kept, np.where(np.isnan(whole), unknown, ends))
-
-    return Rule((source,), (result,), function)
+    dtype, wide = DTYPES[result], source == "f64" or width(result) == 64
+    return Rule((source,), (result,), lambda a: whole_numbers(
+        np.asarray(round_whole(_decode(source, a, flags))), dtype, wide=wide))
 
 
 def _decode(kind: str, values: Array, flags: frozenset[str]) -> Array:
@@ -65,7 +51,7 @@ def _encode(kind: str, value: Array, error: Array | float, mode: str) -> Array:
     if kind == "f32":
         return rounding.single(value, np.asarray(error), mode)
     if kind == "bf16":
-        return rounding.to_bf16(rounding.odd_single(value, error), mode)
+        return rounding.to_bf16(odd_single(value, error), mode)
     return rounding.to_half(rounding.odd(value, np.asarray(error)), mode)
 
 
@@ -74,14 +60,7 @@ def _from_integer(result: str, source: str, flags: frozenset[str]) -> Rule:
     mode, dtype = one_of(flags, ROUNDINGS, "rn"), DTYPES[result]
 
     def function(a: Array) -> Array:
-        if mode == "rn" and result in ("f32", "f64"):
-            values = a.astype(dtype)
-        elif a.dtype.itemsize < 8:
-            values = _encode(result, a.astype(np.float64), 0.0, mode)
-        else:
-            low = (a.view(np.uint64) & _LOW).astype(np.float64)
-            high = (a >> a.dtype.type(32)).astype(np.float64) * 2.0**32
-            values = _encode(result, *rounding.two_sum(high, low), mode)
+        values = a.astype(dtype) if mode == "rn" and result in ("f32", "f64") else _encode(result, *exact(a), mode)
         return rounding.saturate(values) if "sat" in flags else values
 
     return Rule((source,), (result,), function)
@@ -92,7 +71,7 @@ def _narrow(result: str, values: Array, mode: str) -> Array:
     if result == "f16":
         return rounding.to_half(values, mode)
     if result == "bf16":
-        return rounding.to_bf16(values if values.dtype == np.float32 else rounding.odd_single(values), mode)
+        return rounding.to_bf16(values if values.dtype == np.float32 else odd_single(values), mode)
     return values.astype(np.float32) if mode == "rn" else rounding.single(values, np.zeros(()), mode)
 
 

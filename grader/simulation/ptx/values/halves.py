@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grader.simulation.numbers import from_bf16
+from grader.simulation.numbers import from_bf16, odd_single, two_sum
 from grader.simulation.ptx.types import Array
 from grader.simulation.ptx.values import rounding
 from grader.simulation.ptx.values.floats import extreme, finish
@@ -30,7 +30,7 @@ class Half(NamedTuple):
 
 
 def _encode_bf16(values: Array) -> Array:
-    return rounding.to_bf16(values if values.dtype == np.float32 else rounding.odd_single(values))
+    return rounding.to_bf16(values if values.dtype == np.float32 else odd_single(values))
 
 
 # A look-up is faster than a cast.
@@ -82,7 +82,7 @@ def _fused(modifiers: Words) -> Rule:
 
     def function(a: Array, b: Array, c: Array) -> Array:
         product = np.multiply(a, b, dtype=np.float64)
-        return product + c if half else rounding.odd(*rounding.two_sum(product, c.astype(np.float64)))
+        return product + c if half else rounding.odd(*two_sum(product, c.astype(np.float64)))
 
     return _elementwise(function, 3, "rn sat relu oob")(modifiers)
 

@@ -7,19 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from grader.simulation.numbers import two_sum
 from grader.simulation.ptx.types import Array
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 _SPLIT = 134217729.0
 _INFINITY = {"rm": -np.inf, "rp": np.inf}
 _SMALLEST = {_F32: np.float32(2.0**-126), _F64: np.float64(2.0**-1022), np.dtype(np.float16): np.float16(2.0**-14)}
-
-
-def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """Return a + b and its error, exact in any order of magnitudes (Knuth)."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
 
 
 def two_product(a: Array, b: Array) -> tuple[Array, Array]:
@@ -39,17 +33,6 @@ def odd(value: Array, error: Array) -> Array:
     if not inexact.any():
         return value
     return np.where(inexact, bits + np.where((error > 0) == (value > 0), 1, -1), bits).view(np.float64)
-
-
-def odd_single(value: Array, error: Array | float = 0.0) -> Array:
-    """Return value + error rounded to odd, as a float32."""
-    near = np.asarray(value, _F64).astype(np.float32)
-    wide = near.astype(np.float64)
-    over = np.abs(wide) > np.abs(value)
-    over |= (wide == value) & (error != 0) & ((error > 0) != (wide > 0))
-    inexact = ((wide != value) | (error != 0)) & np.isfinite(value)
-    result: Array = ((near.view(np.int32) - over) | inexact).view(np.float32)
-    return result
 
 
 def toward(value: Array, missing: Array, mode: str) -> Array:

@@ -18,7 +18,7 @@ from grader.languages.triton.confined.simulator.types import (
     encode,
     rounding,
 )
-from grader.simulation.numbers import FLOAT8, LARGEST
+from grader.simulation.numbers import FLOAT8, LARGEST, exact, odd_single, whole_numbers
 
 Pure = Callable[..., Any]
 
@@ -29,41 +29,10 @@ def signed(values: Array) -> Array:
 
 
 def _to_integer(source: str, kept: np.dtype[Any], unsigned: bool) -> Pure:
-    """Return a conversion that truncates, and saturates at the limits of the type (16 bits at least). NaN becomes 0, or
-    the integer with only the highest bit set if one of the two types has 64 bits."""
-    wide = np.dtype(f"{'u' if unsigned else 'i'}{max(2, kept.itemsize)}")
-    limits = np.iinfo(wide)
-    # No float64 lies between the limit of 64 bits and the power of two above it.
-    above = float(limits.max) if wide.itemsize == 8 else float(limits.max) + 1
-    unknown = 1 << (limits.bits - 1) if "64" in source or wide.itemsize == 8 else 0
-    unknown = unknown if unsigned else -unknown
-
-    def to_integer(values: Array) -> Array:
-        given = values.astype(np.float64)
-        inside = (given > float(limits.min) - 1) & (given < above)
-        result = np.trunc(np.where(inside, given, 0.0)).astype(wide)
-        if not inside.all():
-            ends = np.where(given > 0, wide.type(limits.max), wide.type(limits.min))
-            result = np.where(inside, result, np.where(np.isnan(given), wide.type(unknown), ends))
-        return result.astype(kept)
-
-    return to_integer
-
-
-def _odd(values: Array) -> Array:
-    """Return integers, or floats of 64 bits, rounded to odd in float32: a second rounding to fewer bits then gives the
-    same as a single one (Boldo and Melquiond, 2008)."""
-    wide = values.astype(np.float64)
-    if values.dtype.kind != "f" and values.itemsize == 8 and (np.abs(wide) >= 2.0**53).any():
-        # As many of the 64 bits as float64 takes; the last of these stands for those that are cut off.
-        low, bit = values.dtype.type((1 << 11) - 1), values.dtype.type(1 << 11)
-        cut = (values & ~low) | np.where(values & low, bit, 0)
-        wide = np.where(np.abs(wide) >= 2.0**53, cut.astype(np.float64), wide)
-    near = wide.astype(np.float32)
-    beyond = np.abs(near.astype(np.float64)) > np.abs(wide)
-    inexact = (near != wide) & np.isfinite(wide)
-    odd: Array = (near.view(np.int32) - beyond | inexact).view(np.float32)
-    return odd
+    """Return a conversion that truncates, and saturates at the limits of the type (16 bits at least)."""
+    dtype = np.dtype(f"{'u' if unsigned else 'i'}{max(2, kept.itemsize)}")
+    wide = "64" in source or dtype.itemsize == 8
+    return lambda values: whole_numbers(np.trunc(values.astype(np.float64)), dtype, wide=wide).astype(kept)
 
 
 def _to_float(element: str) -> Pure:
@@ -71,8 +40,13 @@ def _to_float(element: str) -> Pure:
     kept, rounded = KEPT[element], rounding(element)
     if rounded is None:
         return lambda values: convert(values, kept)
-    return lambda values: rounded(_odd(values) if values.itemsize > 4 or values.dtype.kind in "iu" else
-                                  convert(values, kept))
+
+    def convert_once(values: Array) -> Array:
+        if values.dtype.kind in "iu":
+            return rounded(odd_single(*exact(values)))
+        return rounded(odd_single(values) if values.itemsize > 4 else convert(values, kept))
+
+    return convert_once
 
 
 def _saturated(element: str) -> Pure:
