@@ -15,6 +15,7 @@ from grader.plan.frames import Channel
 from grader.plan.limits import Budget, LaunchStopped, Limit
 from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
 from grader.plan.plan import Kernel, Launch, Malformed, Plan, read_plan
+from grader.simulation.allocation import zeros
 from grader.simulation.findings import Findings
 from grader.simulation.memory import (
     UNWRITTEN,
@@ -30,7 +31,6 @@ from grader.simulation.memory import (
     temporary,
 )
 from grader.simulation.metering import Meter
-from grader.simulation.ptx.allocation import zeros
 
 _OPERATION = 10_000
 """The least cost of each operation of the host, however little it moves."""

@@ -16,7 +16,7 @@ from grader.plan.frames import FRAME_BYTES
 from grader.plan.limits import LaunchStopped, Limit
 from grader.plan.messages import CannotSimulate, Exhausted, Simulated
 from grader.plan.plan import ITEM_BYTES, Buffer, Copy, Data, DType, Fill, Plan, View
-from grader.simulation.ptx.allocation import zeros
+from grader.simulation.allocation import zeros
 
 Array = NDArray[Any]
 Result = Simulated | CannotSimulate | Exhausted

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from grader.simulation.allocation import zeros
 from grader.simulation.findings import Named
-from grader.simulation.ptx.allocation import zeros
 from grader.simulation.ptx.lanes import WARP, Frame, spread
 from grader.simulation.ptx.regions import LastTouch, Reached, Region
 from grader.simulation.ptx.threads import Threads

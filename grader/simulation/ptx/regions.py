@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from grader.simulation.allocation import zeros
 from grader.simulation.findings import Named
-from grader.simulation.ptx.allocation import zeros
 from grader.simulation.ptx.types import Array
 
 APART = 40

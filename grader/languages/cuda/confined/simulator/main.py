@@ -16,8 +16,8 @@ from grader.plan.messages import Simulate
 from grader.plan.plan import Kernel, Launch, Plan
 from grader.plan.traffic import Watch
 from grader.simulation import driver
+from grader.simulation.allocation import keep_freed_memory
 from grader.simulation.memory import UNWRITTEN, Array, BufferMemory, Result
-from grader.simulation.ptx.allocation import keep_freed_memory
 from grader.simulation.ptx.launch import PLAIN, Setting, SimulatedDevice, run_launch
 from grader.simulation.ptx.observing import ThreadObserver
 

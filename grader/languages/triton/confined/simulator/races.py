@@ -11,7 +11,7 @@ from grader.languages.triton.confined.simulator.pointers import Origin
 from grader.languages.triton.confined.simulator.ramps import LaneValues
 from grader.languages.triton.confined.simulator.state import State
 from grader.languages.triton.confined.simulator.types import Array, bits, decode
-from grader.simulation.ptx.allocation import zeros
+from grader.simulation.allocation import zeros
 
 
 @dataclass(frozen=True, eq=False, slots=True)
