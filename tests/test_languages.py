@@ -33,7 +33,7 @@ WORDS: dict[str, re.Pattern[str]] = {
 }
 """For each front end, what nobody else may write. `autotune` is none of them: any language may have a tuner."""
 # What authors and courses write of kernels, in a language of theirs.
-FREE = ("author", "kit")
+FREE = ("authoring", "kit")
 VERSION = "its version is told where the environment is"
 EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "cluster/own.py": (1, VERSION),

@@ -31,7 +31,7 @@ from grader.plan.traffic import Kind
 
 MOST = 16
 PRINTED = 8_000
-# The message of a check that Triton adds.
+# The message of a check that a language adds in debug mode.
 _OVERFLOW = re.compile(r"^(\w+) overflow detected for operation (\w+)$")
 
 Array = Any
