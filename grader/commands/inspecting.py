@@ -37,6 +37,7 @@ from grader.plan.findings import Finding, OutOfBounds
 from grader.plan.messages import Simulated, kernel_key
 from grader.plan.plan import Launch, Plan
 from grader.plan.traffic import Watch
+from grader.results.files import replace
 from grader.results.result import Detail
 from grader.sandbox.forkserver.conversation import Lost
 from grader.sandbox.forkserver.handle import InfrastructureError
@@ -89,7 +90,10 @@ def run(desk: Desk, options: InspectOptions, console: Console, errors: Console) 
     finally:
         LANE.close()
     if options.out is not None and shown:
-        page = inspected.write(shown, options.out)
+        # Late: jinja2 is slow to import, and the terminal needs no page.
+        from grader.pages.pages import inspection_page
+
+        page = replace(options.out / "inspection.html", inspection_page(shown).encode())
         console.print(f"Report: {page}", markup=False, soft_wrap=True)
     return RIGHT if shown and all(facts.inspection for facts in shown) else NOT_RIGHT
 

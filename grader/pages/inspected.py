@@ -1,8 +1,7 @@
-"""An inspection in the terminal and as a page."""
+"""An inspection in the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,11 +12,9 @@ from rich.text import Text
 
 from grader.pages import margins, ptx
 from grader.pages.touched import NONE, TouchPicture
-from grader.results.files import replace
 from grader.results.launched import Inspection
 from grader.results.result import Detail
 
-PAGE = "inspection.html"
 MOST_INSTRUCTIONS = 2000
 
 
@@ -127,10 +124,3 @@ def _prose(text: str) -> Text:
 def _indented(block: RenderableType) -> RenderableType:
     return Padding(block, (0, 0, 0, 2), expand=False)
 
-
-def write(shown: Sequence[InspectedFile], out: Path) -> Path:
-    """Write a page of all inspected files, and return its path."""
-    # Late: jinja2 is slow to import, and the terminal needs no page.
-    from grader.pages.pages import inspection_page
-
-    return replace(out / PAGE, inspection_page(shown).encode())
