@@ -14,6 +14,8 @@ from grader.plan.plan import Malformed
 TYPE_BYTES = {**{f"{kind}{8 * size}": size for kind in "bsu" for size in (1, 2, 4, 8)}, "b128": 16, "f16": 2, "f32": 4,
               "f64": 8, "bf16": 2, "f16x2": 4, "bf16x2": 4, "f32x2": 8, "pred": 1}  # fmt: skip
 """Bytes of a value of each type; predicates, which only registers hold, have no size in PTX."""
+MOST_LINE = 10_000_000
+"""The largest line that a plan has; any further one counts as this."""
 _NUMBER = re.compile(r"0[fFdD]([0-9a-fA-F]{8}|[0-9a-fA-F]{16})|(0[xX][0-9a-fA-F]{1,16}|\d{1,20})U?")
 
 
@@ -200,7 +202,7 @@ def lines_of(body: Iterable[TextStatement], own: int) -> Iterator[tuple[TextStat
                 at = words.index("inlined_at")
                 caller = words[at + 1 : at + 4]
                 line = lines.get(caller, int(caller[1]) if caller[0] == file else 0)
-            lines[place] = line
+            lines[place] = line = min(line, MOST_LINE)
         yield statement, line
 
 

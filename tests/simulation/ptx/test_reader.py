@@ -6,6 +6,7 @@ import pytest
 
 from grader.plan.plan import Malformed
 from grader.simulation.ptx.code import kernel_code
+from grader.simulation.ptx.facts import read_facts
 from grader.simulation.ptx.program import read_program, split_operands
 from tests.simulation.ptx.launching import HEAD
 
@@ -74,6 +75,12 @@ def test_instructions_and_their_lines() -> None:
 def test_lines_of_another_file() -> None:
     assert read_program(TEXT, ".h").functions["k"].code[1].line == 40
     assert read_program(TEXT).functions["k"].code[0].line == 10
+
+
+def test_a_line_that_no_file_has_is_the_last_of_a_plan() -> None:
+    text = TEXT.replace("1 11 5", "1 999999999 5")
+    assert read_program(text, ".cu").functions["k"].code[1].line == 10_000_000
+    assert [one.line for one in read_facts(text, "").lines] == [10_000_000]
 
 
 def test_the_layout_of_a_kernel() -> None:
