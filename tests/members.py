@@ -15,11 +15,13 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -169,4 +171,7 @@ def _folder(name: str) -> Path:
 
 if __name__ == "__main__":
     for named in sys.argv[1:]:
-        print(Member(named).written(ROOT / "build" / "members" / named))
+        if named not in tables():
+            sys.exit(f"{named}: no such member; choose one of {', '.join(get_close_matches(named, tables(), 5, 0))}")
+        shutil.rmtree(out := ROOT / "build" / "members" / named, ignore_errors=True)
+        print(Member(named).written(out))
