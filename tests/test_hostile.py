@@ -3,8 +3,6 @@
 The real judge decides, in a lane of its own, at the strongest isolation that this machine offers; families that the
 sandbox holds are tried once more without namespaces by `make test-all`. Notes of a member say what must come of it:
 `verdict = "a, b"` the verdicts that will do, `expect` what the message must hold;
-`residual` why it earns points today, as docs/judge.md says it may: the note goes when a defence takes them away;
-`gap` why another of the promises above is not kept yet: the same;
 `least = "level, why"` weaker levels do not promise to hold it, as docs/security.md says;
 `needs = "gpu"` it does its harm on a GPU alone, `on_a_gpu = "a, b; why"` other verdicts will do there: those are looked
 at by tests/gpu/test_corpus_on_gpu.py.
@@ -25,7 +23,6 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -135,16 +132,10 @@ def _least(member: Member) -> int:
     return max([hostile_lane.CONTAINED, *(int(text.split(",")[0]) for text in member.notes("least"))])
 
 
-def _parameter(member: Member) -> Any:
-    gaps = member.notes("gap")
-    marks = [pytest.mark.xfail(strict=True, reason=gaps[0])] if gaps else []
-    return pytest.param(member, id=f"{family(member)}/{member.title}", marks=marks)
-
-
 def _members(level: int, families: tuple[str, ...], *, one_in: int = 1) -> pytest.MarkDecorator:
     """Runs a test with each member of these families that the level promises to hold, or a sample of them."""
     return pytest.mark.parametrize("member", [
-        _parameter(one) for one in MEMBERS
+        pytest.param(one, id=one.name.removeprefix("hostile/")) for one in MEMBERS
         if family(one) in families
         and zlib.crc32(one.title.encode()) % (2 if family(one) in PROVED_TWICE else one_in) == 0
         and _least(one) <= level and "gpu" not in one.notes("needs")])
@@ -196,9 +187,6 @@ def _assert_held(member: Member, lane: Lane, tmp_path: Path, record_property: Re
         said = told(result)
         # A hint may hang on where an attack's objects lie in memory.
         found[name] = Got.of(verdicts, result.score, "")
-        if why := member.notes("residual"):
-            assert result.score > 0, f"it earns nothing any more: take away its note `residual`: {why[0]}"
-            continue
         assert result.score == 0, said
         assert result.verdict in verdicts.split(", "), said
         for words in member.notes("expect"):

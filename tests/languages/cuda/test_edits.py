@@ -309,7 +309,7 @@ def _plain(text: str) -> str:
     return "".join(text.replace(" = 0;", " = 0.0f;").split())
 
 
-@pytest.mark.parametrize("member", MEMBERS, ids=lambda one: one.name)
+@each_row("member", MEMBERS, ids=lambda one: one.name)
 def test_every_edit_makes_another_file(member: Member) -> None:
     text = member.source
     edits = edits_of(text, lines=[5, 12]).edits
