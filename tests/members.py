@@ -4,8 +4,8 @@
 
 `<language>/<assignment>.toml`, or `hostile/<family>.toml`, has a table for each member, named `verdict/name`:
 
-* A key with a dot in it is a file: its text, or a list of texts and names of pieces that many members share, which are
-  in `shared.toml` or `MADE`.
+* A key with a dot in it is a file: its text, or a list of texts and names, of other members and of pieces that many
+  share, which are in `shared.toml` or `MADE`.
 * With `base`, another member or a piece, the file is what differs from the file of that name there, as a diff: lines
   after `-` go, lines after `+` come, others stay. They must stand in one place of it; `@@` parts two places.
 * The other keys are NOTES, a string or a list of them. They head the first file as comments, `# expect: words`, so that
@@ -35,6 +35,7 @@ NOTES = frozenset((
 # Pieces that nobody would write by hand.
 MADE = {
     "brackets": f"deep = {'[' * 65_300}{']' * 65_300}\n",
+    "errors": "".join(f"WRONG({n})\n" for n in range(2000)),
     "names": "".join(f"a{n} = lambda: (a{(7 * n + 1) % 2500}, a{(3 * n + 2) % 2500}.b)\n" for n in range(2500)),
     "signs": f"deep = {'-~' * 51_000}1\n",
     "sums": f"deep = {'1+' * 60_000}1\n",
@@ -135,7 +136,7 @@ def _source(name: str, file: str) -> str:
             return changed(_source(table["base"], file), parts)
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None
-    return parts if isinstance(parts, str) else "".join(part if "\n" in part else pieces()[part] for part in parts)
+    return parts if isinstance(parts, str) else "".join(part if "\n" in part else _source(part, file) for part in parts)
 
 
 @cache
