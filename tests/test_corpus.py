@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import tomllib
 from collections import Counter
@@ -63,6 +64,14 @@ def test_a_piece_is_shared_and_a_member_is_with_its_like() -> None:
             assert room == f"hostile/{path.stem}" or (path.parent.name == language and any(
                 key.partition(".")[0] == path.stem for key in table)), f"{name} stands in {path}"
     assert [name for name in members.pieces() if used[name] <= (name not in members.MADE)] == []
+
+
+def test_an_attack_names_modules_of_the_grader_that_are_there() -> None:
+    """Else it attacks nothing, since a module has moved."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in members.HERE.rglob("*.toml")}
+    named = {(file, name) for file, text in texts.items() for name in re.findall(r"\bgrader(?:\.[a-z_0-9]+)+", text)}
+    gone = {(file, name) for file, name in named if importlib.util.find_spec(name) is None}
+    assert len(named) > 8 and gone == set()
 
 
 def test_a_member_is_written_whole(tmp_path: Path) -> None:
