@@ -70,7 +70,7 @@ def test_an_attack_names_modules_of_the_grader_that_are_there() -> None:
     """Else it attacks nothing, since a module has moved."""
     texts = {path.name: path.read_text(encoding="utf-8") for path in members.HERE.rglob("*.toml")}
     named = {(file, name) for file, text in texts.items() for name in re.findall(r"\bgrader(?:\.[a-z_0-9]+)+", text)}
-    gone = {(file, name) for file, name in named if importlib.util.find_spec(name) is None}
+    gone = {one for one in named if one[1] != "grader.py" and importlib.util.find_spec(one[1]) is None}
     assert len(named) > 8 and gone == set()
 
 
