@@ -2,7 +2,7 @@
 
     .venv/bin/python -m benchmarks.ablate_hints [WORDS] > benchmarks/results/hints.md
 
-Judges each mistake of `tests/submissions` once, those alone whose name holds WORDS if they are given, and keeps the
+Judges each mistake of the corpus once, those alone whose name holds WORDS if they are given, and keeps the
 calls that were explained in memory (some 300 MB). Prints a table in Markdown of how many members get another message
 or hint without a hint. Where a change of the file was proved, guesses are left out, as for a student. Takes half an
 hour. A hint that no member needs is to be deleted.
@@ -14,7 +14,6 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from pathlib import Path
 from pkgutil import iter_modules
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -26,6 +25,7 @@ from grader.judging.explain import explain_assignment, explain_case
 from grader.judging.repair import repaired
 from grader.results.result import CheckResult
 from tests.graded import FILES
+from tests.members import Member
 from tests.test_hints import MEMBERS, SEEDS, judged
 
 HINTS = "Hint | None"
@@ -39,7 +39,7 @@ class Explained(NamedTuple):
     arguments: tuple[Any, ...] | None
 
 
-class Member(NamedTuple):
+class Mistake(NamedTuple):
     """A mistake; `proved`: one change of its file makes every case right."""
 
     name: str
@@ -58,19 +58,19 @@ def _again(one: Explained) -> CheckResult:
     return one.check.model_copy(update={"detail": detail, "outcome": one.check.outcome if detail else "passed"})
 
 
-def member(folder: Path, file: str, calls: list[tuple[Any, Any]]) -> Member:
+def mistake(member: Member, file: str, calls: list[tuple[Any, Any]]) -> Mistake:
     """Judges one file. `calls` are filled with what is explained meanwhile, and emptied."""
-    prepared, checks, _ = judged(folder, file, SEEDS[0])
+    prepared, checks, _ = judged(member, file, SEEDS[0])
     explained = {detail.message: arguments for arguments, detail in calls}
     assignment = assignments()[FILES[file]]
     proved = repaired(prepared, checks) is not None
     # Those of the trials, too.
     calls.clear()
-    return Member(folder.name, assignment, [
+    return Mistake(member.title, assignment, [
         Explained(one, explained.get(one.detail.message) if one.detail else None) for one in checks], proved)
 
 
-def recorded(words: str) -> list[Member]:
+def recorded(words: str) -> list[Mistake]:
     """All mistakes whose name holds these words, judged once."""
     calls: list[tuple[Any, Any]] = []
 
@@ -82,8 +82,7 @@ def recorded(words: str) -> list[Member]:
     for module in list(sys.modules.values()):
         if module.__name__.startswith("grader.judging.") and vars(module).get("explain_case") is explain_case:
             module.explain_case = listen  # type: ignore[attr-defined]
-    return [member(folder, file.name, calls) for folder in MEMBERS if words in folder.name
-            for file in folder.iterdir() if file.name in FILES]
+    return [mistake(one, file, calls) for one in MEMBERS if words in one.title for file in one.files if file in FILES]
 
 
 def hints() -> Iterator[FunctionType]:

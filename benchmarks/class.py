@@ -23,18 +23,18 @@ from benchmarks.grading import processor, watched
 from grader.classroom.attempts.store import Store
 from grader.home import ROOT
 from tests.classroom.intake.made import committed, laid_out, zipped
-from tests.members import text
+from tests.members import Member
 
-# What each of ten students hands in: a transpose and a SiLU, as folders of the tests and `reference`; "" for none.
+# What each of ten students hands in: a transpose and a SiLU, as members of the corpus or folders; "" for none.
 TEN = (
     ("reference", "reference"), ("reference", "reference"),
-    ("reference", "tests/submissions/accepted/silu_grid_stride_loop"),
-    ("tests/submissions/accepted/transpose_host_descriptors", "reference"),
-    ("reference", "tests/submissions/wrong_answer/silu_half_precision"),
-    ("tests/submissions/wrong_answer/transpose_mask_not_transposed",
-     "tests/submissions/wrong_answer/silu_last_element_missing"),
-    ("tests/submissions/runtime_error/transpose_tl_libdevice", "reference"),
-    ("tests/submissions/policy_violation/transpose_copy", "tests/submissions/policy_violation/silu_torch_sigmoid"),
+    ("reference", "accepted/silu_grid_stride_loop"),
+    ("accepted/transpose_host_descriptors", "reference"),
+    ("reference", "wrong_answer/silu_half_precision"),
+    ("wrong_answer/transpose_mask_not_transposed",
+     "wrong_answer/silu_last_element_missing"),
+    ("runtime_error/transpose_tl_libdevice", "reference"),
+    ("policy_violation/transpose_copy", "policy_violation/silu_torch_sigmoid"),
     ("student_template", "student_template"), ("", "reference"),
 )
 FILES = ("transpose.py", "silu.py")
@@ -107,10 +107,14 @@ def students(count: int) -> list[Student]:
     made = []
     for number in range(count):
         name = f"student{number:03}"
-        files = {file: text(ROOT / folder / file) + f"\n# {name}\n".encode()
-                 for folder, file in zip(TEN[number % len(TEN)], FILES, strict=True) if folder}
+        files = {file: (_folder(source) / file).read_bytes() + f"\n# {name}\n".encode()
+                 for source, file in zip(TEN[number % len(TEN)], FILES, strict=True) if source}
         made.append((name, files))
     return made
+
+
+def _folder(source: str) -> Path:
+    return Member(source).folder() if "/" in source else ROOT / source
 
 
 def write_folders(folder: Path, everyone: list[Student]) -> None:

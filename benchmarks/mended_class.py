@@ -3,7 +3,7 @@
     .venv/bin/python -m benchmarks.mended_class [--each 6] [--runs 1]
 
 The class has eight submissions of the six reference kernels, and four with mistakes, drawn from
-`tests/submissions/wrong_answer`, in `--each` of their kernels: with six a third of all kernels is wrong, with two a
+the wrong answers of the corpus, in `--each` of their kernels: with six a third of all kernels is wrong, with two a
 ninth. Prints seconds of the wall for two lanes, and how many wrong kernels one change mends. A run takes a minute and a
 half.
 """
@@ -28,7 +28,7 @@ from grader.course.course import read_course
 from grader.home import ROOT
 from grader.judging.running.lane import LANE
 from grader.pages.load import load_results
-from tests.members import whole
+from tests.members import select
 
 RIGHT, WRONG, SEED = 8, 4, 4
 SWITCH = 'level = "kind"'
@@ -71,9 +71,9 @@ def _class(folder: Path, each: int) -> Path:
         wrong = drawn.sample(names, each) if number >= RIGHT else ()
         for name in names:
             file = f"{name}.py"
-            mistakes = sorted((ROOT / "tests" / "submissions" / "wrong_answer").glob(f"{name}_*/{file}"))
+            mistakes = [one for one in select("wrong_answer") if one.title.startswith(f"{name}_") and file in one.files]
             source = ROOT / "reference" / file
-            shutil.copy(whole(drawn.choice(mistakes).parent) / file if name in wrong else source, student)
+            shutil.copy(drawn.choice(mistakes).folder() / file if name in wrong else source, student)
     return folder
 
 

@@ -2,8 +2,8 @@
 
     .venv/bin/python -m benchmarks.repair [FOLDER …]
 
-Judges every file of an assignment in the folders below FOLDER (those of `tests/submissions/wrong_answer` and
-`runtime_error` if none is named) without a GPU, in one lane, and searches a change for each. Prints a table in
+Judges every file of an assignment in the folders below FOLDER (the wrong answers and run-time
+errors of the corpus if none is named) without a GPU, in one lane, and searches a change for each. Prints a table in
 Markdown, then a line for each file with what its student is told; progress goes to stderr. The corpus takes a
 quarter of an hour or more.
 """
@@ -28,9 +28,7 @@ from grader.judging.repair import repaired
 from grader.judging.running.lane import LANE
 from grader.results.result import Repair, decisive
 from tests.graded import FILES
-from tests.members import whole
-
-CORPUS = [ROOT / "tests" / "submissions" / verdict for verdict in ("wrong_answer", "runtime_error")]
+from tests.members import select
 
 
 class Searched(NamedTuple):
@@ -47,7 +45,7 @@ class Searched(NamedTuple):
 def searched(folder: Path, file: str) -> Searched:
     assignment = assignments()[FILES[file]]
     course = read_course(ROOT / "course.toml", frozenset(assignments()))
-    prepared = Prepared(Task(assignment, read_source_file(whole(folder), file, 1 << 20), course, b"repair", "cpu"))
+    prepared = Prepared(Task(assignment, read_source_file(folder, file, 1 << 20), course, b"repair", "cpu"))
     started = time.monotonic()
     checks = Judgement(prepared).take_all()
     judged = time.monotonic()
@@ -85,7 +83,8 @@ def _at(values: Sequence[float], share: float) -> float:
 
 
 def main() -> None:
-    folders = [Path(name) for name in sys.argv[1:]] or CORPUS
+    folders = [Path(name) for name in sys.argv[1:]] or [
+        one.folder() for one in select("wrong_answer", "runtime_error")]
     LANE.open()
     try:
         found = []

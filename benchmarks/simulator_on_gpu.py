@@ -33,9 +33,8 @@ from grader.judging.running.simulation import Ran, Simulation
 from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
 from tests.graded import FILES
-from tests.members import text
+from tests.members import select
 
-HERE = ROOT / "tests/submissions"
 SUFFIX = ".cu"
 # Endless loops need not be waited for as long as for an honest student.
 LIMITS = LimitsTable(call_seconds=3)
@@ -44,13 +43,14 @@ SEED = 5
 
 def members() -> list[Path]:
     """The files of the corpus and the references, in order."""
-    return sorted([*HERE.rglob(f"*{SUFFIX}"), *(ROOT / "reference/cuda").glob(f"*{SUFFIX}")])
+    folders = [*(one.folder() for one in select()), ROOT / "reference/cuda"]
+    return sorted(path for folder in folders for path in folder.glob(f"*{SUFFIX}"))
 
 
 def outcomes(path: Path) -> Iterator[tuple[str, str, str]]:
     """Case, outcome of the simulator and outcome of the GPU, for each case that both can run."""
     assignment = assignments()[FILES[path.name]].written(path.name)
-    preparing = Preparing(assignment, text(path), LIMITS, device.properties())
+    preparing = Preparing(assignment, path.read_bytes(), LIMITS, device.properties())
     drawn = {case.name: draw(assignment, case, SEED, cuda=False) for case in assignment.cases_for("cpu")}
     scalars = [p.name for p in assignment.parameters if isinstance(p, Scalar)]
     wanted = [Wanted(case, {name: float(drawn[case.name][name]) for name in scalars})

@@ -25,7 +25,7 @@ from grader.judging.prepared import Prepared, Task
 from grader.judging.running.lane import LANE
 from grader.results.launched import LaunchFacts
 from tests.graded import FILES
-from tests.members import text
+from tests.members import Member
 
 _L1, _SASS = "l1tex__", "smsp__sass_l1tex_data_"
 _SHARED = ("ld", "st", "ldgsts", "ldsm", "stsm")
@@ -90,7 +90,7 @@ def rows(path: Path) -> Iterator[str]:
     """Yield a Markdown row for each launch of a file's kernels."""
     assignment = assignments()[FILES[path.name]].written(path.name)
     course = read_course(ROOT / "course.toml", frozenset(files()))
-    source = Source(text(path), file=path.name)
+    source = Source(path.read_bytes(), file=path.name)
     name = path.parent.name if path.parent.parent.name == "accepted" else f"{path.parent.name}/{path.name}"
     facts = look_at_structure(Prepared(Task(assignment, source, course, secrets.token_bytes(32), "cuda")))[0]
     case = assignment.timed[0]
@@ -122,7 +122,7 @@ def _cell(ours: float, metrics: Sequence[float | None]) -> str:
 def main(chosen: list[str]) -> None:
     paths = [Path(one) for one in chosen] or [
         *sorted((ROOT / "reference").glob("*.py")), *sorted((ROOT / "reference/cuda").rglob("*.cu")),
-        *(path for name in MEMBERS for path in sorted((ROOT / "tests/submissions/accepted" / name).glob("*.*")))]
+        *(path for name in MEMBERS for path in Member(f"accepted/{name}").folder().iterdir())]
     print(f"| file, kernel | {' | '.join(COUNTED)} |\n|{'---|' * (len(COUNTED) + 1)}", flush=True)
     LANE.open(gpu=True)
     try:

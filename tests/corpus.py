@@ -13,11 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from grader.course.forms import file_of
-from grader.course.submission import file_in
+from grader.course.forms import file_of, in_any_language
 from grader.results.version import JUDGE_VERSION
+from tests.members import Member, select
 
-HERE = Path(__file__).parent / "submissions"
 FILE = Path(__file__).parent / "verdicts.json"
 VERSION = "judge version"
 PROPERTY = "got"
@@ -62,9 +61,9 @@ def text(book: Book) -> str:
     return "{\n" + ",\n".join([f"{json.dumps(VERSION)}: {book.version}", *lines]) + "\n}\n"
 
 
-def name_of(how: str, folder: Path, assignment: str) -> str:
+def name_of(how: str, member: Member, assignment: str) -> str:
     """A member's name in the file, for a way of judging it."""
-    return f"{how} {folder.relative_to(HERE)}/{assignment}"
+    return f"{how} {member.name}/{assignment}"
 
 
 def differences(book: Book, got: Mapping[str, Got], version: int = JUDGE_VERSION) -> list[str]:
@@ -94,10 +93,11 @@ def merged(book: Book, got: Mapping[str, Got], there: Mapping[str, bool], versio
 
 def there(book: Book) -> dict[str, bool]:
     """Whether each member of the book still has its file."""
+    files = {f"{member.name}/{file}" for member in select() for file in member.files}
     found = {}
     for name in book.members:
-        folder, _, assignment = name.partition(" ")[2].rpartition("/")
-        found[name] = (HERE / folder / file_in(HERE / folder, file_of(assignment))).is_file()
+        member, _, assignment = name.partition(" ")[2].rpartition("/")
+        found[name] = any(f"{member}/{file}" in files for file in in_any_language(file_of(assignment)))
     return found
 
 

@@ -1,11 +1,15 @@
-"""Members of the corpus as whole files. What many of them share stands once, in `tests/submissions/shared/`.
+"""Members of the corpus: whole submissions, kept as data in `tests/submissions/`.
 
-    python -m tests.members tests/submissions/hostile/forged_plans/grid_of_two      (prints a member's files whole)
+    python -m tests.members NAME...      (writes each into build/members/NAME and prints that folder)
 
-`# shared: NAME` stands for the lines of `shared/NAME.py`, and `# times COUNT: TEXT` for so many lines, in which braces
-hold what Python makes of `n`, from 0. A member that is nearly a right kernel, or another member, says `# base: NAME`,
-and after that line what differs: lines `#-` that the base has in one place, and lines `#+` that stand there instead. A
-line `#` parts two places. In a file in CUDA C++ it is `//` for each `#`.
+`<language>/<assignment>.toml`, or `hostile/<family>.toml`, has a table for each member, named `verdict/name`:
+
+* A key with a dot in it is a file: its text, or a list of texts and names, of other members and of pieces that many
+  share, which are in `shared.toml` or `MADE`.
+* With `base`, another member or a piece, the file is what differs from the file of that name there, as a diff: lines
+  after `-` go, lines after `+` come, others stay. They must stand in one place of it; `@@` parts two places.
+* The other keys are NOTES, a string or a list of them. They head the first file as comments, `# expect: words`, so that
+  whoever reads it knows what it is and what must come of it.
 """
 
 from __future__ import annotations
@@ -14,84 +18,160 @@ import re
 import shutil
 import sys
 import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from grader.home import ROOT
 
 HERE = Path(__file__).parent / "submissions"
-SHARED = HERE / "shared"
-_LINE = re.compile(rb"^# (?:shared: (\w+)|times (\d+): (.+))\n", re.MULTILINE)
-_BASE = re.compile(rb"^(#|//) base: (\S+)\n", re.MULTILINE)
-_PLACE = rb"((?:%b-.*\n)+)((?:%b\+.*\n)*)(?:%b\n)?"
-_NOTES = {b"#": re.compile(rb"(?:#(?! (?:shared|times)).*\n)*"), b"//": re.compile(rb"(?://.*\n)*")}
+SHARED = HERE / "shared.toml"
+NOTES = frozenset((
+    "about", "expect", "never", "proved", "verdict", "least", "needs", "triton", "flag", "on_a_gpu", "alone_on_a_gpu"))
+# Pieces that nobody would write by hand.
+MADE = {
+    "brackets": f"deep = {'[' * 65_300}{']' * 65_300}\n",
+    "errors": "".join(f"WRONG({n})\n" for n in range(2000)),
+    "names": "".join(f"a{n} = lambda: (a{(7 * n + 1) % 2500}, a{(3 * n + 2) % 2500}.b)\n" for n in range(2500)),
+    "signs": f"deep = {'-~' * 51_000}1\n",
+    "sums": f"deep = {'1+' * 60_000}1\n",
+}
 
 
-def notes(member: str, what: str) -> list[str]:
-    """What a file says of itself in lines `# what: …`, or `// what: …`."""
-    return re.findall(rf"^(?:#|//) {what}: (.+)$", member, re.MULTILINE)
+@dataclass(frozen=True, order=True)
+class Member:
+    """A submission of the corpus, by its name: `wrong_answer/silu_wrong_sign`."""
+
+    name: str
+
+    @property
+    def verdict(self) -> str:
+        """The verdict that it must get, or `hostile`."""
+        return self.name.partition("/")[0]
+
+    @property
+    def title(self) -> str:
+        """The last part of its name."""
+        return self.name.rpartition("/")[2]
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The text of each of its files."""
+        return _files(self.name)
+
+    @property
+    def source(self) -> str:
+        """The text of its only file."""
+        (text,) = self.files.values()
+        return text
+
+    def notes(self, what: str) -> list[str]:
+        """What its notes of one kind say."""
+        assert what in NOTES
+        return _list(tables()[self.name].get(what, []))
+
+    def folder(self) -> Path:
+        """A folder with its files, which goes with this process."""
+        return _folder(self.name)
+
+    def written(self, folder: Path) -> Path:
+        """Write its files into a folder, which is made. Returns the folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in self.files.items():
+            (folder / name).write_bytes(text.encode())
+        return folder
 
 
-def text(path: Path) -> bytes:
-    """A file of a member, whole. Raises ValueError where it does not fit its base."""
-    found = path.read_bytes()
-    if base := _BASE.search(found):
-        found = found[:base.start()] + _changed(base[2].decode(), path.name, found[base.end():], base[1])
-    return _LINE.sub(_lines, found)
+def select(*verdicts: str) -> list[Member]:
+    """Return the members that must get one of these verdicts, by name; without a verdict all members."""
+    return sorted(one for one in map(Member, tables()) if not verdicts or one.verdict in verdicts)
 
 
-def _changed(name: str, file: str, changes: bytes, mark: bytes) -> bytes:
-    base = (HERE / name / file if "/" in name else SHARED / f"{name}.py").read_bytes()
-    # Notes of a member are its own.
-    base = base[_NOTES[mark].match(base).end():]  # type: ignore[union-attr]
-    places = re.compile(_PLACE % (mark, mark, mark))
-    if places.sub(b"", changes):
-        raise ValueError(f"{name}: lines that begin with #- or #+ expected after # base, got {changes!r}")
-    for place in places.finditer(changes):
-        old, new = (re.sub(rb"^%b[-+]" % mark, b"", lines, flags=re.MULTILINE) for lines in place.groups())
-        if (b"\n" + base).count(b"\n" + old) != 1:
-            raise ValueError(f"{name}: lines that stand once in it expected, got {old.decode()}")
-        base = (b"\n" + base).replace(b"\n" + old, b"\n" + new)[1:]
+def changed(base: str, diff: str) -> str:
+    """Return a text with a diff applied. Raises ValueError where its lines do not stand in one place of the text."""
+    for place in re.split(r"^@@\n", diff, flags=re.MULTILINE):
+        # A line that is empty has lost its blank to an editor.
+        lines = [(line[:1] or " ", line[1:] + "\n") for line in place.split("\n")[:-1]]
+        if wrong := [sign + line for sign, line in lines if sign not in "-+ "]:
+            raise ValueError(f"a line of a diff begins with -, + or a blank, not so: {wrong[0]}")
+        old, new = ("".join(line for sign, line in lines if sign in kept) for kept in ("- ", "+ "))
+        if (count := f"\n{base}".count(f"\n{old}")) != 1:
+            raise ValueError(f"lines to change must stand in one place of the base, not in {count}: {old}")
+        base = f"\n{base}".replace(f"\n{old}", f"\n{new}")[1:]
     return base
 
 
-def _lines(found: re.Match[bytes]) -> bytes:
-    if found[1]:
-        return (SHARED / f"{found[1].decode()}.py").read_bytes()
-    line = found[3].decode()
-    return "".join(_filled(line, number) + "\n" for number in range(int(found[2]))).encode()
-
-
-def _filled(line: str, number: int) -> str:
-    return re.sub(r"\{(.+?)\}", lambda one: str(eval(one[1], {"n": number})), line)
+@cache
+def tables(folder: Path = HERE) -> Mapping[str, Mapping[str, Any]]:
+    """Return the tables of all members. Raises ValueError for a name that stands twice, or an unknown key."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for path in sorted(folder.glob("*/*.toml")):
+        for name, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            if name in found:
+                raise ValueError(f"{path}: {name} stands twice in the corpus; choose another name")
+            if wrong := [key for key in table if "." not in key and key not in NOTES | {"base"}]:
+                raise ValueError(f"{path}: {name}: {wrong[0]} is no note; choose one of {', '.join(sorted(NOTES))}")
+            found[name] = table
+    return found
 
 
 @cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    # It goes with this process.
+def pieces() -> Mapping[str, str]:
+    """Return what many members share, by name."""
+    return tomllib.loads(SHARED.read_text(encoding="utf-8")) | MADE
+
+
+def _source(name: str, file: str) -> str:
+    """A file without its notes, or a piece."""
+    if "/" not in name:
+        return pieces()[name]
+    table = tables()[name]
+    parts = table[file]
+    if "base" in table:
+        try:
+            return changed(_source(table["base"], file), parts)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    return parts if isinstance(parts, str) else "".join(part if "\n" in part else _source(part, file) for part in parts)
+
+
+@cache
+def _files(name: str) -> Mapping[str, str]:
+    table = tables()[name]
+    files = {key: _source(name, key) for key in table if "." in key}
+    first = next(iter(files))
+    mark = "//" if first.endswith(".cu") else "#"
+    return files | {first: "".join(f"{mark} {line}\n" for line in _comments(table)) + files[first]}
+
+
+def _comments(table: Mapping[str, Any]) -> Iterator[str]:
+    yield from table.get("about", "").splitlines()
+    for kind in table:
+        if kind in NOTES - {"about"}:
+            yield from (f"{kind.replace('_', ' ')}: {words}" for words in _list(table[kind]))
+
+
+def _list(found: str | list[str]) -> list[str]:
+    return [found] if isinstance(found, str) else found
+
+
+@cache
+def _temporary() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="kernelmark-members-")
 
 
-def whole(folder: Path) -> Path:
-    """A member's folder with whole files: itself where nothing is shared, else a copy of the same name."""
-    return _whole(folder) if HERE in folder.parents else folder
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*.*") if path.suffix in (".py", ".cu"))
-
-
 @cache
-def _whole(folder: Path) -> Path:
-    changed = {path: new for path in _files(folder) if (new := text(path)) != path.read_bytes()}
-    if not changed:
-        return folder
-    copy = Path(_folder().name) / folder.relative_to(HERE)
-    shutil.copytree(folder, copy, symlinks=True)
-    for path, new in changed.items():
-        (copy / path.relative_to(folder)).write_bytes(new)
-    return copy
+def _folder(name: str) -> Path:
+    return Member(name).written(Path(_temporary().name) / name)
 
 
 if __name__ == "__main__":
-    for named in map(Path, sys.argv[1:]):
-        for file in _files(named) if named.is_dir() else [named]:
-            print(f"# {file}\n{text(file).decode(errors='replace')}")
+    for named in sys.argv[1:]:
+        if named not in tables():
+            sys.exit(f"{named}: no such member; choose one of {', '.join(get_close_matches(named, tables(), 5, 0))}")
+        shutil.rmtree(out := ROOT / "build" / "members" / named, ignore_errors=True)
+        print(Member(named).written(out))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from grader.home import ROOT
 from grader.results.version import JUDGE_CHANGES, JUDGE_VERSION, POINTS_CHANGES
 from tests import corpus, members
 from tests.corpus import Book, Got
+from tests.rows import each_row
 
 KEPT = Got.of("wrong_answer", 0, "Line 12 stores 3.5e-2 twice.")
 BOOK = Book(7, {"graded wrong_answer/a/silu": KEPT})
@@ -47,26 +52,71 @@ def test_other_figures_are_no_change_and_new_members_need_no_version() -> None:
     assert corpus.merged(BOOK, new, dict.fromkeys(BOOK.members, False), version=7).members == new
 
 
-def test_what_is_shared_is_shared_and_a_member_is_whole() -> None:
-    found = [path.read_bytes() for path in members.HERE.rglob("*.py") if members.SHARED not in path.parents]
-    for shared in members.SHARED.iterdir():
-        lines = [f"# {how}: {shared.stem}\n".encode() for how in ("shared", "base")]
-        assert sum(any(line in one for line in lines) for one in found) > 1, shared
-    member = members.HERE / "hostile/exhausting/source_of_names"
-    whole = (members.whole(member) / "silu.py").read_text().splitlines()
-    assert whole[2:4] == ["a0 = lambda: (a1, a2.b)", "a1 = lambda: (a8, a5.b)"] and len(whole) == 2506
-    wrong = members.text(members.HERE / "wrong_answer/silu_wrong_sign/silu.py").decode().splitlines()
-    right = members.text(members.SHARED / "silu.py").decode().splitlines()
-    assert wrong[0].startswith("# exp(x) where") and wrong[3:-1] != right[:-1] and wrong[3:9] == right[:6]
+def test_a_piece_is_shared_and_a_member_is_with_its_like() -> None:
+    used: Counter[str] = Counter()
+    for path in members.HERE.glob("*/*.toml"):
+        for name, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            used.update([table.get("base", "")])
+            for value in table.values():
+                used.update(value if isinstance(value, list) else ())
+            room, _, title = name.rpartition("/")
+            language = title.split("_")[0] if title.startswith(("cuda_", "numba_")) else "triton"
+            assert room == f"hostile/{path.stem}" or (path.parent.name == language and any(
+                key.partition(".")[0] == path.stem for key in table)), f"{name} stands in {path}"
+    assert [name for name in members.pieces() if used[name] <= (name not in members.MADE)] == []
 
 
-@pytest.mark.parametrize(("changes", "said"), [
-    ("#-no such line\n#+x\n", "lines that stand once in it expected, got no such line"),
-    ("#-    n = x.numel()\nx = 1\n", "lines that begin with #- or #+ expected")])
-def test_a_member_that_does_not_fit_its_base_is_told(tmp_path: Path, changes: str, said: str) -> None:
-    (tmp_path / "silu.py").write_text(f"# A mistake.\n# base: silu\n{changes}")
+def test_an_attack_names_modules_of_the_grader_that_are_there() -> None:
+    """Else it attacks nothing, since a module has moved."""
+    texts = {path.name: path.read_text(encoding="utf-8") for path in members.HERE.rglob("*.toml")}
+    named = {(file, name) for file, text in texts.items() for name in re.findall(r"\bgrader(?:\.[a-z_0-9]+)+", text)}
+    gone = {one for one in named if one[1] != "grader.py" and importlib.util.find_spec(one[1]) is None}
+    assert len(named) > 8 and gone == set()
+
+
+def test_a_member_is_written_whole(tmp_path: Path) -> None:
+    """From pieces, and with its notes above what differs from its base."""
+    names = members.Member("hostile/exhausting/source_of_names").source.splitlines()
+    assert names[2:4] == ["a0 = lambda: (a1, a2.b)", "a1 = lambda: (a8, a5.b)"] and len(names) == 2506
+    wrong = (members.Member("wrong_answer/silu_wrong_sign").written(tmp_path) / "silu.py").read_text().splitlines()
+    right = members.pieces()["silu"].splitlines()
+    assert wrong[:3] == ["# exp(x) where exp(-x) is meant: x * sigmoid(-x).", "# expect: sign in exp",
+                         "# never: triton.cdiv"]
+    assert [(old.strip(), new.strip()) for old, new in zip(right, wrong[3:], strict=True) if old != new] == [
+        ("tl.store(out_ptr + offs, x / (1.0 + tl.exp(-x)), mask=offs < n)",
+         "tl.store(out_ptr + offs, x / (1.0 + tl.exp(x)), mask=offs < n)")]
+
+
+def test_contributing_shows_a_member_that_can_be_added(tmp_path: Path) -> None:
+    (shown,) = re.findall(r"```toml\n(.+?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "triton").mkdir()
+    (tmp_path / "triton" / "silu.toml").write_text(shown)
+    ((name, table),) = members.tables(tmp_path).items()
+    assert name not in members.tables()
+    assert " 0.5 * x" in members.changed(members.pieces()[table["base"]], table["silu.py"])
+
+
+@each_row(("diff", "said"), [
+    ("-no such line\n+x\n", "lines to change must stand in one place of the base, not in 0: no such line"),
+    ("-a\n", "not in 2: a"), (" a\n b\n-c\n\n+d\nx\n", "a line of a diff begins with -, + or a blank, not so: x")])
+def test_a_diff_that_does_not_fit_its_base_is_refused(diff: str, said: str) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
-        members.text(tmp_path / "silu.py")
+        members.changed("a\nb\na\n", diff)
+
+
+def test_places_of_a_diff_are_changed_in_turn() -> None:
+    assert members.changed("a\nb\n\na\n", " a\n-b\n+c\n@@\n\n-a\n") == "a\nc\n\n"
+
+
+@each_row(("text", "said"), [
+    ('["x/a"]\nexpects = ""\n', "x/a: expects is no note; choose one of about, "),
+    ('["x/a"]\n"a.py" = ""\n', "x/a stands twice in the corpus; choose another name")])
+def test_a_table_that_is_wrong_is_refused(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir(exist_ok=True)
+    (tmp_path / "x" / "a.toml").write_text(text)
+    (tmp_path / "x" / "b.toml").write_text('["x/a"]\n')
+    with pytest.raises(ValueError, match=re.escape(said)):
+        members.tables(tmp_path)
 
 
 def test_each_version_says_what_it_changed() -> None:

@@ -1,11 +1,11 @@
 """Hints that are true: what students get wrong, and what they are told of it.
 
-Each member of `tests/submissions/wrong_answer` and `runtime_error` is a mistake. A line `# expect: words` in its file
-names words that the message or the hint of its assignment must hold, `# never: words` those that nothing it is told may
-hold. `# proved: words` must stand in what is told of a change that mends it, where that change names the mistake and no
-hint has to. A member must get the hint that tests/verdicts.json has kept. For members with such a note, and for a
-sample of the others, `make test-all` also looks for a change, under another seed: the whole search for one in so many
-of them, for the rest the changes alone of which the note's words would be told.
+Each member of `tests/submissions/` that must get `wrong_answer` or `runtime_error` is a mistake. Its notes `expect` are
+words that the message or the hint of its assignment must hold, `never` those that nothing it is told may hold. `proved`
+must stand in what is told of a change that mends it, where that change names the mistake and no hint has to. A member
+must get the hint that tests/verdicts.json has kept. For members with such a note, and for a sample of the others, `make
+test-all` also looks for a change, under another seed: the whole search for one in so many of them, for the rest the
+changes alone of which the note's words would be told.
 """
 
 from __future__ import annotations
@@ -42,11 +42,9 @@ from grader.plan.plan import Malformed
 from grader.results.result import CheckResult, decisive
 from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES, unfit
-from tests.members import notes, whole
+from tests.members import Member, select
 
-HERE = Path(__file__).parent / "submissions"
-VERDICTS = ("wrong_answer", "runtime_error")
-MEMBERS = sorted(path for verdict in VERDICTS for path in (HERE / verdict).iterdir() if path.is_dir())
+MEMBERS = select("wrong_answer", "runtime_error")
 SEEDS = b"one", b"two", b"three"
 COURSE = read_course(ROOT / "course.toml", frozenset(assignments())).model_copy(update={
     "limits": LimitsTable(call_seconds=40, assignment_seconds=150, memory_mb=2048)})
@@ -64,17 +62,12 @@ SAMPLED, WHOLE, CUDA = 64, 16, 2
 C++ with a note, whose builds take long; one in WHOLE of those with a note is searched as a whole."""
 
 
-def _sampled(path: Path, one_in: int) -> bool:
-    return path.name in SEARCHED.values() or zlib.crc32(path.name.encode()) % one_in == 0
+def _sampled(member: Member, one_in: int) -> bool:
+    return member.title in SEARCHED.values() or zlib.crc32(member.title.encode()) % one_in == 0
 
 
-def _noted(path: Path, sign: str) -> bool:
-    return any(f"{sign} proved: " in file.read_text(encoding="utf-8", errors="replace")
-               for file in path.iterdir() if file.is_file())
-
-
-MENDED = [path for path in MEMBERS if _sampled(path, SAMPLED) or _noted(path, "#")
-          or (_noted(path, "//") and _sampled(path, CUDA))]
+MENDED = [one for one in MEMBERS if _sampled(one, SAMPLED)
+          or (one.notes("proved") and (not one.title.startswith("cuda_") or _sampled(one, CUDA)))]
 EVERY_EDIT = Trial.edits
 LEAST = 120, 20
 """Mistakes in all, and for each assignment of the course."""
@@ -88,23 +81,23 @@ class Judged(NamedTuple):
     got: Got
 
 
-def prepared_for(folder: Path, file: str, seed: bytes) -> Prepared:
+def prepared_for(member: Member, file: str, seed: bytes) -> Prepared:
     """A file of a member, ready to be judged."""
-    source = read_source_file(whole(folder), file, 1 << 20)
+    source = read_source_file(member.folder(), file, 1 << 20)
     return Prepared(Task(assignments()[FILES[file]], source, COURSE, seed, "cpu"))
 
 
-def judged(folder: Path, file: str, seed: bytes) -> Judged:
-    """Judge a file of a member, and hold what is said of it against the file's notes."""
-    prepared = prepared_for(folder, file, seed)
+def judged(member: Member, file: str, seed: bytes) -> Judged:
+    """Judge a file of a member, and hold what is said of it against the member's notes."""
+    prepared = prepared_for(member, file, seed)
     summary, checks = _checked(prepared)
-    must, never, proof = (notes(prepared.task.text, word) for word in ("expect", "never", "proved"))
-    assert must or proof, f"{file}: a line `# expect: words` or `# proved: words` expected"
+    must, never, proof = (member.notes(word) for word in ("expect", "never", "proved"))
+    assert must or proof, f"{member.name}: give it a note `expect` or `proved`"
     said = f"{summary.message} {summary.hint}".lower()
-    assert decisive(checks)[0] == folder.parent.name, said
+    assert decisive(checks)[0] == member.verdict, said
     assert [words for words in must if words.lower() not in said] == [], said
     assert [words for words in never if words.lower() in said] == [], said
-    return Judged(prepared, checks, Got.of(folder.parent.name, None, summary.hint))
+    return Judged(prepared, checks, Got.of(member.verdict, None, summary.hint))
 
 
 def _checked(prepared: Prepared) -> tuple[Summary, list[CheckResult]]:
@@ -121,37 +114,35 @@ def _checked(prepared: Prepared) -> tuple[Summary, list[CheckResult]]:
     return explain_assignment(assignment, found), found
 
 
-@pytest.mark.parametrize("folder", [
-    pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in MEMBERS if path not in MENDED])
-def test_a_mistake_is_named_and_nothing_else(folder: Path, got: Taking) -> None:
-    if reason := unfit(folder):
+@pytest.mark.parametrize("member", [pytest.param(one, id=one.name) for one in MEMBERS if one not in MENDED])
+def test_a_mistake_is_named_and_nothing_else(member: Member, got: Taking) -> None:
+    if reason := unfit(member.folder()):
         pytest.skip(reason)
-    got({name_of("hinted", folder, FILES[file]): judged(folder, file, SEEDS[0]).got for file in _files(folder)})
+    got({name_of("hinted", member, FILES[file]): judged(member, file, SEEDS[0]).got for file in _files(member)})
 
 
-@pytest.mark.parametrize("folder", [
-    pytest.param(path, id=f"{path.parent.name}/{path.name}", marks=[pytest.mark.full] * (path.name not in EVERY_TIME))
-    for path in MENDED])
+@pytest.mark.parametrize("member", [
+    pytest.param(one, id=one.name, marks=[pytest.mark.full] * (one.title not in EVERY_TIME)) for one in MENDED])
 def test_a_mistake_is_named_and_a_change_mends_it(
-    folder: Path, got: Taking, monkeypatch: pytest.MonkeyPatch
+    member: Member, got: Taking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for file in _files(folder):
-        first = judged(folder, file, SEEDS[1])
-        got({name_of("hinted", folder, FILES[file]): first.got})
+    for file in _files(member):
+        first = judged(member, file, SEEDS[1])
+        got({name_of("hinted", member, FILES[file]): first.got})
         text, case = first.prepared.task.text, failed_case(first.prepared, first.checks)
-        words = notes(text, "proved")
+        words = member.notes("proved")
 
-        if words and not _sampled(folder, WHOLE):
+        if words and not _sampled(member, WHOLE):
             monkeypatch.setattr(Trial, "edits", partialmethod(_told_so, text, Path(file).suffix, words))
         found = repaired(first.prepared, first.checks)
         assert [one for one in words if found is None or one not in found.told] == [], found
-        if folder.name in SEARCHED.values():
-            assert found is not None and SEARCHED[found.kind] == folder.name, found
+        if member.title in SEARCHED.values():
+            assert found is not None and SEARCHED[found.kind] == member.title, found
         if found is None or case is None or words:
             continue
         changed = next(one for edit in EVERY_EDIT(Trial(first.prepared, case))
                        if difference(text, one := edited(text, edit)) == found.diff)
-        assert proved(prepared_for(folder, file, SEEDS[2]), case, changed), found
+        assert proved(prepared_for(member, file, SEEDS[2]), case, changed), found
 
 
 def _told_so(trial: Trial, text: str, suffix: str, words: list[str], lines: Sequence[int] = ()) -> list[Edit]:
@@ -168,13 +159,13 @@ def _would_tell(text: str, suffix: str, edit: Edit, words: list[str]) -> bool:
     return all(one in said for one in words)
 
 
-def _files(folder: Path) -> list[str]:
-    found = [one.name for one in folder.iterdir() if one.name in FILES]
-    assert found, f"{folder}: no file of an assignment"
+def _files(member: Member) -> list[str]:
+    found = [one for one in member.files if one in FILES]
+    assert found, f"{member.name}: no file of an assignment"
     return found
 
 
 def test_each_assignment_of_the_course_has_its_mistakes() -> None:
-    of = Counter(FILES[one.name] for folder in MEMBERS for one in folder.iterdir() if one.name in FILES)
+    of = Counter(FILES[one] for member in MEMBERS for one in member.files if one in FILES)
     course = COURSE.assignments or ()
     assert sum(of[name] for name in course) >= LEAST[0] and min(of[name] for name in course) >= LEAST[1], of

@@ -1,13 +1,10 @@
-"""Hostile submissions get zero points and leave nothing behind: `tests/submissions/hostile/<family>/<name>/`.
+"""Hostile submissions get zero points and leave nothing behind: `tests/submissions/hostile/<family>.toml`.
 
 The real judge decides, in a lane of its own, at the strongest isolation that this machine offers; families that the
-sandbox holds are tried once more without namespaces by `make test-all`. Lines in a member's file say what must come of
-it:
-`# verdict: a, b` the verdicts that will do, `# expect: words` what the message must hold;
-`# residual: why` it earns points today, as docs/judge.md says it may: the line goes when a defence takes them away;
-`# gap: why` another of the promises above is not kept yet: the same;
-`# least: level, why` weaker levels do not promise to hold it, as docs/security.md says;
-`# needs: gpu` it does its harm on a GPU alone, `# on a gpu: a, b; why` other verdicts will do there: those are looked
+sandbox holds are tried once more without namespaces by `make test-all`. Notes of a member say what must come of it:
+`verdict = "a, b"` the verdicts that will do, `expect` what the message must hold;
+`least = "level, why"` weaker levels do not promise to hold it, as docs/security.md says;
+`needs = "gpu"` it does its harm on a GPU alone, `on_a_gpu = "a, b; why"` other verdicts will do there: those are looked
 at by tests/gpu/test_corpus_on_gpu.py.
 """
 
@@ -24,10 +21,8 @@ import socket
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -40,15 +35,14 @@ from grader.pages.load import load_results
 from grader.pages.pages import write_class
 from grader.results.verdicts import ACCEPTED, INFRASTRUCTURE_ERROR, VERDICTS, Verdict
 from grader.sandbox.forkserver.isolation import SEALED
-from tests import hostile_lane, members
+from tests import hostile_lane
 from tests.classroom.attempts.made import kept
 from tests.corpus import Got, Taking, name_of
 from tests.graded import FILES, told, unfit
 from tests.hostile_lane import STRONGEST, TABLE, Lane
-from tests.members import whole
+from tests.members import Member, select
 
-HERE = Path(__file__).parent / "submissions" / "hostile"
-MEMBERS = sorted(path for family in HERE.iterdir() for path in family.iterdir() if path.is_dir())
+MEMBERS = select("hostile")
 HONEST = ROOT / "reference" / "silu.py"
 SOURCE_BYTES = 128 * 1024
 RESULT_BYTES = 256 * 1024
@@ -90,11 +84,10 @@ def _clean_up() -> None:
 
 
 def _alone(folder: Path) -> Submission:
-    return Submission(folder.name, whole(folder), folder.name)
+    return Submission(folder.name, folder, folder.name)
 
 
 def _contents(folder: Path) -> dict[str, str]:
-    folder = whole(folder)
     return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
             for path in sorted(folder.rglob("*"))}
 
@@ -129,35 +122,23 @@ def _assert_tame(graded: Graded, out: Path) -> None:
     assert not [text for text in ACTED_ON if text in page]
 
 
-@cache
-def sources(folder: Path) -> Mapping[str, str]:
-    """The text of each assignment's file that a member holds, by the assignment's name."""
-    return {name: members.text(folder / file).decode("utf-8", "replace")
-            for file, name in FILES.items() if (folder / file).is_file()}
+def family(member: Member) -> str:
+    """What a member tries."""
+    return member.name.split("/")[1]
 
 
-def _least(notes: str) -> int:
+def _least(member: Member) -> int:
     """The weakest level that promises to hold a member."""
-    return max([hostile_lane.CONTAINED, *(int(text.split(",")[0]) for text in members.notes(notes, "least"))])
-
-
-def _held_without_a_gpu(notes: str, level: int) -> bool:
-    return _least(notes) <= level and "gpu" not in members.notes(notes, "needs")
-
-
-def _parameter(folder: Path) -> Any:
-    gaps = members.notes("\n".join(sources(folder).values()), "gap")
-    marks = [pytest.mark.xfail(strict=True, reason=gaps[0])] if gaps else []
-    return pytest.param(folder, id=f"{folder.parent.name}/{folder.name}", marks=marks)
+    return max([hostile_lane.CONTAINED, *(int(text.split(",")[0]) for text in member.notes("least"))])
 
 
 def _members(level: int, families: tuple[str, ...], *, one_in: int = 1) -> pytest.MarkDecorator:
     """Runs a test with each member of these families that the level promises to hold, or a sample of them."""
-    return pytest.mark.parametrize("folder", [
-        _parameter(folder) for folder in MEMBERS
-        if folder.parent.name in families
-        and zlib.crc32(folder.name.encode()) % (2 if folder.parent.name in PROVED_TWICE else one_in) == 0
-        and _held_without_a_gpu("\n".join(sources(folder).values()), level)])
+    return pytest.mark.parametrize("member", [
+        pytest.param(one, id=one.name.removeprefix("hostile/")) for one in MEMBERS
+        if family(one) in families
+        and zlib.crc32(one.title.encode()) % (2 if family(one) in PROVED_TWICE else one_in) == 0
+        and _least(one) <= level and "gpu" not in one.notes("needs")])
 
 
 at_the_strongest = pytest.mark.parametrize("lane", [STRONGEST], indirect=True)
@@ -166,31 +147,33 @@ Record = Callable[[str, object], None]
 
 @pytest.mark.timeout(120)
 @at_the_strongest
-@_members(SEALED, tuple(path.name for path in HERE.iterdir()))
+@_members(SEALED, tuple(map(family, MEMBERS)))
 def test_zero_points_and_nothing_left(
-    folder: Path, lane: Lane, tmp_path: Path, record_property: Record, got: Taking,
+    member: Member, lane: Lane, tmp_path: Path, record_property: Record, got: Taking,
 ) -> None:
-    found = _assert_held(folder, lane, tmp_path, record_property)
-    got({name_of("graded", folder, name): one for name, one in found.items()})
+    found = _assert_held(member, lane, tmp_path, record_property)
+    got({name_of("graded", member, name): one for name, one in found.items()})
 
 
 @pytest.mark.full
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("lane", ["2"], indirect=True)
 @_members(2, CONFINED, one_in=6)
-def test_the_same_without_namespaces(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> None:
-    _assert_held(folder, lane, tmp_path, record_property)
+def test_the_same_without_namespaces(
+    member: Member, lane: Lane, tmp_path: Path, record_property: Record,
+) -> None:
+    _assert_held(member, lane, tmp_path, record_property)
 
 
-def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Record) -> dict[str, Got]:
+def _assert_held(member: Member, lane: Lane, tmp_path: Path, record_property: Record) -> dict[str, Got]:
     """Returns what is to come of it at any grading: no hint where several verdicts will do."""
+    folder = member.folder()
     if reason := unfit(folder):
         pytest.skip(reason)
-    texts = sources(folder)
-    notes = "\n".join(texts.values())
-    if lane.isolation.level < _least(notes):
-        pytest.skip(f"holds from level {_least(notes)} on")
-    limits = hostile_lane.BRIEF if "time_limit" in " ".join(members.notes(notes, "verdict")) else hostile_lane.LIMITS
+    if lane.isolation.level < _least(member):
+        pytest.skip(f"holds from level {_least(member)} on")
+    (verdicts,) = member.notes("verdict")
+    limits = hostile_lane.BRIEF if "time_limit" in verdicts else hostile_lane.LIMITS
     contents = _contents(folder)
     before = lane.traces()
     graded = lane.graded(_alone(folder), limits=limits)
@@ -202,30 +185,23 @@ def _assert_held(folder: Path, lane: Lane, tmp_path: Path, record_property: Reco
     found = {}
     for name, result in graded.result.assignments.items():
         said = told(result)
-        (verdicts,) = members.notes(texts[name], "verdict")
         # A hint may hang on where an attack's objects lie in memory.
         found[name] = Got.of(verdicts, result.score, "")
-        if why := members.notes(texts[name], "residual"):
-            assert result.score > 0, f"it earns nothing any more: take away its line `# residual: {why[0]}`"
-            continue
         assert result.score == 0, said
         assert result.verdict in verdicts.split(", "), said
-        for words in members.notes(texts[name], "expect"):
+        for words in member.notes("expect"):
             assert words.lower() in said.lower(), said
     return found
 
 
 def test_the_corpus_is_large_and_says_what_must_come_of_each() -> None:
     assert len(MEMBERS) >= LEAST_MEMBERS
-    for folder in MEMBERS:
-        texts = sources(folder)
-        assert texts, folder
-        for source in texts.values():
-            assert source.startswith(("#", "//")), folder
-            (verdicts,) = members.notes(source, "verdict")
-            assert not any(not re.fullmatch(r"[34], .+", text) for text in members.notes(source, "least")), folder
-            # No file takes itself out of the points that count: what it does is told of it.
-            assert set(verdicts.split(", ")) <= set(VERDICTS) - {ACCEPTED, INFRASTRUCTURE_ERROR}, folder
+    for one in MEMBERS:
+        assert one.notes("about") and any(file in FILES for file in one.files), one
+        (verdicts,) = one.notes("verdict")
+        assert not any(not re.fullmatch(r"[34], .+", text) for text in one.notes("least")), one
+        # No file takes itself out of the points that count: what it does is told of it.
+        assert set(verdicts.split(", ")) <= set(VERDICTS) - {ACCEPTED, INFRASTRUCTURE_ERROR}, one
 
 
 @pytest.mark.timeout(180)
@@ -235,7 +211,7 @@ def test_neighbours_in_a_class_are_untouched(between: Sequence[str], tmp_path: P
     folders = [tmp_path / "class" / f"{number:02}" for number in range(2 * len(between) + 1)]
     for number, folder in enumerate(folders):
         if number % 2:
-            shutil.copytree(whole(HERE / between[number // 2]), folder)
+            Member(f"hostile/{between[number // 2]}").written(folder)
         else:
             folder.mkdir(parents=True)
             shutil.copy(HONEST, folder)

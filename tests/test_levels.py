@@ -22,9 +22,7 @@ from grader.sandbox.forkserver.isolation import name_of
 from tests import hostile_lane, members
 from tests.graded import FILES, NUMBA, told
 from tests.hostile_lane import TABLE, Lane
-from tests.members import whole
 
-HERE = Path(__file__).parent / "submissions" / "accepted"
 Record = Callable[[str, object], None]
 UNUSUAL = re.compile(
     r"^\s*(?:import|from)\s+(?!(?:torch|triton|math|typing|functools|__future__)\b)(\w+)"
@@ -70,26 +68,27 @@ def test_the_references_get_full_points_without_a_flag(lane: Lane, record_proper
     _assert_accepted(lane, ROOT / "reference", record_property)
 
 
-def _unusual() -> Iterator[Path]:
+def _unusual() -> Iterator[members.Member]:
     """Members that import or include what nearly no kernel does, so that a sandbox may miss it: one for each name."""
     known: set[str] = set()
-    for folder in sorted(HERE.iterdir()):
-        texts = [members.text(path).decode() for path in folder.iterdir() if path.suffix in (".py", ".cu")]
-        names = {"".join(found) for text in texts for found in UNUSUAL.findall(text)}
+    for member in members.select("accepted"):
+        names = {"".join(found) for text in member.files.values() for found in UNUSUAL.findall(text)}
         if names - known:
-            yield folder
+            yield member
         known |= names
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("lane", [CONFINED], indirect=True)
-@pytest.mark.parametrize("folder", list(_unusual()), ids=lambda path: path.name)
-def test_honest_work_gets_full_points_without_a_flag(lane: Lane, folder: Path, record_property: Record) -> None:
-    _assert_accepted(lane, folder, record_property)
+@pytest.mark.parametrize("member", list(_unusual()), ids=lambda one: one.title)
+def test_honest_work_gets_full_points_without_a_flag(
+    lane: Lane, member: members.Member, record_property: Record,
+) -> None:
+    _assert_accepted(lane, member.folder(), record_property)
 
 
 def _assert_accepted(lane: Lane, folder: Path, record_property: Record) -> None:
-    graded = lane.graded(Submission("honest", whole(folder), "honest"), limits=None)
+    graded = lane.graded(Submission("honest", folder, "honest"), limits=None)
     assert graded.result is not None, graded.error
     assert graded.result.environment.isolation == str(lane.isolation)
     record_property(TABLE, lane.row("honest", list(graded.result.assignments.values())))

@@ -8,6 +8,7 @@ tried on files that have a line `# proved: words`, which must stand in what is t
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -24,7 +25,6 @@ from grader.judging.judgement import Judgement
 from grader.judging.prepared import Prepared, Task
 from grader.judging.repair import repaired
 from grader.results.result import CheckResult
-from tests import members
 
 COURSE = ROOT / "examples" / "llm"
 FILES = sorted((COURSE / "class").glob("*/*.py"))
@@ -33,6 +33,11 @@ RIGHT, WRONG = 2, 5
 EVERY_TIME = {"ben", "hugo"}
 CASES = [pytest.param(path, id=f"{path.parent.name}/{path.stem}", marks=[pytest.mark.full] * (
     path.parent.name not in EVERY_TIME or path.stem == "flash_attention")) for path in FILES]
+
+
+def notes(text: str, what: str) -> list[str]:
+    """What a file says of itself in lines `# what: …`."""
+    return re.findall(rf"^# {what}: (.+)$", text, re.MULTILINE)
 
 
 @cache
@@ -59,20 +64,20 @@ def test_what_a_file_says_of_itself(path: Path) -> None:
     summary = explain_assignment(assignment, checks)
     said = "\n".join([f"{summary.message} {summary.hint}", *(
         f"{check.id}: {check.detail.message} {check.detail.hint}" for check in failed if check.detail)])
-    assert bool(failed) == (members.notes(text, "verdict") != ["accepted"]), said
-    for words in members.notes(text, "expect"):
+    assert bool(failed) == (notes(text, "verdict") != ["accepted"]), said
+    for words in notes(text, "expect"):
         assert words.lower() in said.lower(), said
-    assert not [words for words in members.notes(text, "never") if words in said], said
+    assert not [words for words in notes(text, "never") if words in said], said
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("path", [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in FILES
-                                  if members.notes(path.read_text(encoding="utf-8"), "proved")])
+                                  if notes(path.read_text(encoding="utf-8"), "proved")])
 def test_a_change_is_found_where_no_hint_names_the_mistake(path: Path) -> None:
     prepared = Prepared(task_of(path))
     found = repaired(prepared, Judgement(prepared).take_all())
     assert found is not None
-    for words in members.notes(path.read_text(encoding="utf-8"), "proved"):
+    for words in notes(path.read_text(encoding="utf-8"), "proved"):
         assert words in found.told, found
 
 
@@ -83,7 +88,7 @@ def test_launches_that_each_update_a_tensor_of_their_own_are_looked_at_in_part()
 
 
 def test_every_assignment_has_right_and_wrong_ones() -> None:
-    counts = Counter((path.stem, *members.notes(path.read_text(encoding="utf-8"), "verdict")) for path in FILES)
+    counts = Counter((path.stem, *notes(path.read_text(encoding="utf-8"), "verdict")) for path in FILES)
     for name in catalogue.files(COURSE):
         wrong = sum(count for (of, verdict), count in counts.items() if of == name and verdict != "accepted")
         assert counts[name, "accepted"] >= RIGHT and wrong >= WRONG, (name, counts)

@@ -1,12 +1,13 @@
-"""Whole submissions get the verdict that their folder names: `tests/submissions/<verdict>/<name>/`.
+"""Whole submissions get the verdict that their name begins with: members of `tests/submissions/`.
 
-The real judge decides, in real workers. A line `# expect: words` in a file names words that its hint or message must
-hold. Honest submissions must also come out with full points and no flag but those of `# flag: what`.
+The real judge decides, in real workers. A note `expect` has words that a member's hint or message must hold. Honest
+members must also come out with full points and no flag but those of a note `flag`.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ import pytest
 
 from grader.course.catalogue import assignments
 from grader.course.course import LimitsTable
-from grader.course.submission import file_in
 from grader.home import ROOT
 from grader.judging import case as judged_case
 from grader.judging.explain import Called, accesses, explain_case
@@ -24,20 +24,19 @@ from tests import members
 from tests.corpus import Got, Taking, name_of
 from tests.graded import needs_numba, results, told, unfit
 from tests.languages.cuda.compiling import needs_nvcc
+from tests.members import Member
 
-HERE = Path(__file__).parent / "submissions"
 # Hostile ones are told apart by what they try, and graded by tests/test_hostile.py.
-VERDICTS = [folder for folder in HERE.iterdir() if folder.name not in ("hostile", members.SHARED.name)]
+HONEST = [one for one in members.select() if one.verdict != "hostile"]
 # Mistakes are many, and tests/test_hints.py judges them: here some of one assignment are graded to the end.
 MISTAKES = {"wrong_answer": "silu_grid_", "runtime_error": "transpose_s"}
-MEMBERS = sorted(path for verdict in VERDICTS for path in verdict.iterdir()
-                 if path.is_dir() and path.name.startswith(MISTAKES.get(verdict.name, "")))
+MEMBERS = [one for one in HONEST if one.title.startswith(MISTAKES.get(one.verdict, ""))]
 # The assembler takes half a minute for their largest kernel.
 SLOW = {"rmsnorm_matrix_stages_that_fit", "rmsnorm_matrix_tile_of_rows"}
 # Those that must be accepted are, whatever Triton is installed.
-CASES = [pytest.param(path, id=f"{path.parent.name}/{path.name}",
-                      marks=[pytest.mark.newest] * (path.parent.name == "accepted" and path.name not in SLOW))
-         for path in MEMBERS]
+CASES = [pytest.param(one, id=one.name,
+                      marks=[pytest.mark.newest] * (one.verdict == "accepted" and one.title not in SLOW))
+         for one in MEMBERS]
 LIMITS = LimitsTable(call_seconds=10, assignment_seconds=40, memory_mb=2048)
 # Endless loops are ended by the judge: no need to wait as long as for an honest student.
 BRIEF = LimitsTable(call_seconds=2, assignment_seconds=6, memory_mb=2048)
@@ -60,22 +59,21 @@ def accused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("folder", CASES)
-def test_verdict(folder: Path, accused: list[str], got: Taking) -> None:
-    if reason := unfit(folder):
+@pytest.mark.parametrize("member", CASES)
+def test_verdict(member: Member, accused: list[str], got: Taking) -> None:
+    if reason := unfit(member.folder()):
         pytest.skip(reason)
-    limits = BRIEF if folder.parent.name == "time_limit" else LIMITS
-    found = results(folder, limits)
-    for name, result in found.items():
+    limits = BRIEF if member.verdict == "time_limit" else LIMITS
+    found = results(member.folder(), limits)
+    for result in found.values():
         said = told(result)
-        assert result.verdict == folder.parent.name, said
-        text = members.text(folder / file_in(folder, assignments()[name].file)).decode("utf-8", "replace")
-        for words in members.notes(text, "expect"):
+        assert result.verdict == member.verdict, said
+        for words in member.notes("expect"):
             assert words.lower() in said.lower(), said
         if result.verdict == "accepted":
             assert result.score == result.correctness.max_points
-            assert [flag.what for flag in result.flags] == members.notes(text, "flag")
-            assert not [words for words in members.notes(text, "never") if words in said], said
+            assert [flag.what for flag in result.flags] == member.notes("flag")
+            assert not [words for words in member.notes("never") if words in said], said
             assert not accused
         else:
             assert result.score == 0 and result.message
@@ -84,14 +82,14 @@ def test_verdict(folder: Path, accused: list[str], got: Taking) -> None:
             assert flag.points == result.correctness.max_points
             assert f"against the rules of the course and costs {flag.points:g} points" in result.message
             # A line of code, in a function.
-            assert flag.place is not None and text.splitlines()[flag.place.line - 1].startswith("    "), said
+            assert flag.place is not None and member.source.splitlines()[flag.place.line - 1].startswith("    "), said
         else:
             assert "policy" not in said and not [flag for flag in result.flags if flag.points]
-    got({name_of("graded", folder, name): Got.of(one.verdict, one.score, one.hint) for name, one in found.items()})
+    got({name_of("graded", member, name): Got.of(one.verdict, one.score, one.hint) for name, one in found.items()})
 
 
-def test_the_corpus_is_large_enough_and_its_folders_are_verdicts() -> None:
-    counts = {folder.name: sum(1 for _ in folder.iterdir()) for folder in VERDICTS}
+def test_the_corpus_is_large_enough_and_named_by_verdicts() -> None:
+    counts = Counter(one.verdict for one in HONEST)
     assert set(counts) <= set(ROWS)
     for verdict, least in AT_LEAST.items():
         assert counts[verdict] >= least, counts

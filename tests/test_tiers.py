@@ -76,11 +76,12 @@ def test_the_quick_tier_judges_a_member_of_each_verdict_and_language_and_each_fa
         ("test_hostile.py::test_zero_points_and_nothing_left[{}-strongest]", test_hostile.MEMBERS),
     ):
         for member in members:
-            language = "cuda" if any(member.glob("*.cu")) else "triton"
+            language = "cuda" if member.title.startswith("cuda_") else "triton"
             # A family of attacks is one, in any language.
-            room = member.parent.name, "" if test.startswith("test_hostile") else language
+            hostile = member.verdict == "hostile"
+            room = test_hostile.family(member) if hostile else member.verdict, "" if hostile else language
             rooms[room].add(member)
-            name = f"tests/{test.format(f'{member.parent.name}/{member.name}')}"
+            name = f"tests/{test.format(member.name.removeprefix('hostile/'))}"
             if name not in tiers.listed(tiers.FULL):
                 every_time[room].add(member)
     assert [room for room in rooms if not every_time[room]] == []

@@ -26,7 +26,7 @@ from grader.home import ROOT
 from grader.results.result import Repair, with_assignments
 from grader.sandbox.forkserver.handle import InfrastructureError
 from tests.command import SECONDS, SILU, kernelmark
-from tests.members import HERE, whole
+from tests.members import Member
 from tests.pages.samples import REPAIR
 
 COURSE = read_course(ROOT / "course.toml", frozenset(files()))
@@ -146,7 +146,7 @@ def test_a_guess_is_told_where_no_change_was_found(
 
 
 def test_a_wrong_answer_has_a_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(whole(HERE / "wrong_answer" / "gemm_multiples_of_block_only"))
+    monkeypatch.chdir(Member("wrong_answer/gemm_multiples_of_block_only").folder())
     status, said = checked(Path("gemm.py"))
     assert status == NOT_RIGHT and "gemm.py wrong answer 0 of 60 points" in words(said)
     assert re.search(r"Where \S+ is wrong \(M=\d+, N=\d+, K=\d+\)\.", words(said))
@@ -160,7 +160,7 @@ def test_a_wrong_answer_has_a_map(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_stub_is_not_right() -> None:
-    status, said = checked(whole(HERE / "missing" / "stub_left_in") / "silu.py")
+    status, said = checked(Member("missing/stub_left_in").folder() / "silu.py")
     assert status == NOT_RIGHT and "silu.py:13 not written yet: it still raises NotImplementedError" in words(said)
 
 

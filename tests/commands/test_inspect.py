@@ -16,7 +16,7 @@ from grader.home import ROOT
 from grader.judging.evidence.inspection import good_figures
 from tests.command import SECONDS, kernelmark
 from tests.graded import results
-from tests.members import HERE, text
+from tests.members import Member
 from tests.rows import each_row
 
 ROWS = """import triton
@@ -136,8 +136,7 @@ def test_every_assignment_has_figures_of_a_good_kernel(name: str) -> None:
 
 def test_what_a_part_of_the_programs_cannot_know_is_no_finding(tmp_path: Path) -> None:
     """Of the first kernel's programs few are run, so the second finds little in the memory between them."""
-    (tmp_path / "rmsnorm_vector.py").write_bytes(
-        text(HERE / "accepted/rmsnorm_vector_two_kernels/rmsnorm_vector.py"))
+    Member("accepted/rmsnorm_vector_two_kernels").written(tmp_path)
     done = kernelmark("inspect", tmp_path / "rmsnorm_vector.py", "--program", "999999")
     assert done.returncode == 0 and "nothing has written" not in done.stdout, done
     assert "`normalise`, 256 programs" in done.stdout and "Program 999999: there is no such program" in done.stdout

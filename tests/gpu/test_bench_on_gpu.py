@@ -19,15 +19,14 @@ from grader.grading.replaced import launched
 from grader.grading.sweep import sweep
 from grader.home import ROOT
 from grader.judging.running.lane import LANE
-from tests import members
-from tests.test_submissions import HERE
+from tests.members import Member
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
 
 SMALL = TimedCase(name="1024x1024", sizes={"M": 1024, "N": 1024})
 KERNEL = Source(content=(ROOT / "reference/silu.py").read_bytes())
 IN_CUDA = Source(content=(ROOT / "reference/cuda/silu.cu").read_bytes(), file="silu.cu")
-PAST_THE_END = Source(content=members.text(HERE / "runtime_error/silu_missing_mask/silu.py"))
+PAST_THE_END = Source(content=Member("runtime_error/silu_missing_mask").source.encode())
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,5 +1,5 @@
-"""The whole corpus judged on a GPU: the verdicts are those without one, but where a file says otherwise and why:
-`# on a gpu: a, b; why`. One whose kernel keeps the GPU from all other processes is judged `alone`.
+"""The whole corpus judged on a GPU: the verdicts are those without one, but where a note says otherwise and why:
+`on_a_gpu = "a, b; why"`. One whose kernel keeps the GPU from all other processes is judged `alone`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from _pytest.mark import ParameterSet
 
 from grader.course.catalogue import assignments
 from grader.course.course import LimitsTable
-from grader.course.submission import Submission, file_in
+from grader.course.submission import Submission
 from grader.grading.grading import grade
 from grader.grading.job import read_job
 from grader.home import ROOT
@@ -21,29 +21,23 @@ from grader.results.result import AssignmentResult
 from grader.sandbox.confine import processes
 from tests import hostile_lane, test_hostile, test_submissions
 from tests.graded import FILES, told, unfit
-from tests.members import notes, whole
+from tests.members import Member
 
 pytestmark = pytest.mark.gpu
 
 HONEST = ["reference", *(f"examples/class/{name}" for name in ("alice", "bob", "dmitri", "fatima"))]
 
 
-def _noted(folder: Path, name: str, what: str) -> str:
-    """What a member's file says of itself in a line `# what: …`."""
-    text = (folder / file_in(folder, assignments()[name].file)).read_text(errors="replace")
-    return next(iter(notes(text, what)), "")
+def _noted(member: Member, what: str) -> str:
+    return next(iter(member.notes(what)), "")
 
 
-def _members(folders: Sequence[Path]) -> list[ParameterSet]:
-    def alone(folder: Path) -> bool:
-        return any(b"alone on a gpu: " in file.read_bytes() for file in folder.glob("*.*"))
-
-    return [pytest.param(folder, id=f"{folder.parent.name}/{folder.name}",
-                         marks=[pytest.mark.alone] if alone(folder) else []) for folder in folders]
+def _members(members: Sequence[Member]) -> list[ParameterSet]:
+    return [pytest.param(one, id=one.name.removeprefix("hostile/"),
+                         marks=[pytest.mark.alone] if one.notes("alone_on_a_gpu") else []) for one in members]
 
 
 def _graded(folder: Path, limits: LimitsTable) -> dict[str, AssignmentResult]:
-    folder = whole(folder)
     present = tuple(name for file, name in FILES.items() if (folder / file).is_file())
     submission = Submission(folder.name, folder, folder.name)
     graded = grade(read_job(submission, hostile_lane.course(limits=limits), present, "cuda", speed=False))
@@ -61,41 +55,38 @@ def test_honest_submissions_are_accepted(folder: str) -> None:
         assert ran == {case.name for case in assignments()[name].cases}
 
 
-@pytest.mark.parametrize("folder", _members(test_submissions.MEMBERS))
-def test_a_submission_gets_the_verdict_that_it_gets_without_a_gpu(folder: Path) -> None:
+@pytest.mark.parametrize("member", _members(test_submissions.MEMBERS))
+def test_a_submission_gets_the_verdict_that_it_gets_without_a_gpu(member: Member) -> None:
     limits = LimitsTable()
-    if folder.parent.name == "time_limit":
+    if member.verdict == "time_limit":
         # A file in CUDA C++ has to be built, too.
         limits = hostile_lane.BRIEF.model_copy(update={"assignment_seconds": 20})
-    for name, result in _graded(folder, limits).items():
-        expected = _noted(folder, name, "on a gpu").partition(";")[0] or folder.parent.name
+    for result in _graded(member.folder(), limits).values():
+        expected = _noted(member, "on_a_gpu").partition(";")[0] or member.verdict
         assert result.verdict in expected.split(", "), told(result)
         # A GPU only stops: the line is what a simulator has seen of the same case.
-        assert folder.parent.name != "time_limit" or _noted(folder, name, "expect") in told(result), told(result)
+        assert member.verdict != "time_limit" or _noted(member, "expect") in told(result), told(result)
 
 
 def test_a_race_that_only_large_sizes_have_fails_on_a_gpu_too() -> None:
-    folder = test_submissions.HERE / "wrong_answer/cuda_transpose_second_barrier_missing"
-    (result,) = _graded(folder, LimitsTable()).values()
+    member = Member("wrong_answer/cuda_transpose_second_barrier_missing")
+    (result,) = _graded(member.folder(), LimitsTable()).values()
     assert result.verdict == "wrong_answer" and "__syncthreads()" in told(result), told(result)
 
 
-@pytest.mark.parametrize("folder", _members(test_hostile.MEMBERS))
-def test_an_attack_scores_zero_and_leaves_no_process(folder: Path) -> None:
+@pytest.mark.parametrize("member", _members(test_hostile.MEMBERS))
+def test_an_attack_scores_zero_and_leaves_no_process(member: Member) -> None:
     # One that a submission has ended is replaced.
     versions = LANE.station.fork_server.versions
     _ = LANE.executors
     hostile_lane.start_builders()
     before = len(processes.descendants())
-    results = _graded(folder, hostile_lane.LIMITS)
+    results = _graded(member.folder(), hostile_lane.LIMITS)
     assert LANE.station.fork_server.versions == versions
     # An executor that was taken stays until the next one is.
     assert len(processes.descendants()) <= before + 2
-    for name, result in results.items():
-        if _noted(folder, name, "residual"):
-            assert result.score > 0, told(result)
-            continue
-        expected = (_noted(folder, name, "on a gpu") or _noted(folder, name, "verdict")).partition(";")[0]
+    for result in results.values():
+        expected = (_noted(member, "on_a_gpu") or _noted(member, "verdict")).partition(";")[0]
         assert result.score == 0 and result.verdict in expected.split(", "), told(result)
 
 

@@ -30,13 +30,12 @@ from grader.plan.findings import Race
 from grader.plan.messages import Answers
 from grader.plan.plan import Plan
 from tests.graded import FILES
-from tests.members import whole
-from tests.test_submissions import HERE
+from tests.members import select
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 
 FOLDERS = [ROOT / "reference", ROOT / "reference/cuda",
-           *(HERE / "accepted").iterdir(), *(HERE / "wrong_answer").iterdir()]
+           *(one.folder() for one in select("accepted", "wrong_answer"))]
 # What no simulator can foresee, and why.
 UNLIKE = {
     "copy_first_column_sums_the_row": "sums come in another order, and a copy has no tolerance",
@@ -84,7 +83,7 @@ def test_the_simulator_leaves_what_a_gpu_leaves(folder: Path) -> None:
 
 def _compared(assignment: Assignment, folder: Path, why: list[object]) -> int:
     """How many calls were compared; `why` takes what kept the others from it."""
-    preparing = Preparing(assignment, (whole(folder) / assignment.file).read_bytes(), LIMITS, device.properties())
+    preparing = Preparing(assignment, (folder / assignment.file).read_bytes(), LIMITS, device.properties())
     drawn = {case.name: _drawn(assignment, case, SEED) for case in assignment.cases_for("cpu")}
     wanted = [
         Wanted(case, _scalars(assignment, drawn[case.name]), Answers(candidate=number))

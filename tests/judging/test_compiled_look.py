@@ -18,10 +18,8 @@ from grader.judging.prepared import Prepared, Task
 from grader.judging.running.lane import LANE
 from grader.languages import cuda
 from grader.plan.plan import Plan
-from tests import members
 from tests.graded import FILES
-
-HERE = members.HERE / "wrong_answer"
+from tests.members import Member
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,7 +31,7 @@ def _lane() -> Iterator[None]:
 def looked(path: Path) -> tuple[str, str] | None:
     """The first case that goes wrong, and what is said of it."""
     assignment = assignments()[FILES[path.name]]
-    source = Source(content=members.text(path) if members.HERE in path.parents else path.read_bytes())
+    source = Source(content=path.read_bytes())
     prepared = Prepared(Task(assignment, source, Course(), b"one", "cpu"))
     assert any(isinstance(plan, Plan) for plan in prepared.plan().plans.values())
     found = prepared.compiled()
@@ -49,7 +47,7 @@ def looked(path: Path) -> tuple[str, str] | None:
     ("rmsnorm_vector_plain_store_race", "4099", "All 4,099 elements are wrong"),
 ])
 def test_what_a_compiler_decides_shows(member: str, case: str, said: str) -> None:
-    (path,) = (HERE / member).glob("*.py")
+    (path,) = Member(f"wrong_answer/{member}").folder().iterdir()
     found = looked(path)
     assert found is not None and found[0] == case and said in found[1], found
 
@@ -57,11 +55,11 @@ def test_what_a_compiler_decides_shows(member: str, case: str, said: str) -> Non
 @pytest.mark.parametrize("path", [
     ROOT / "reference/gemm.py", ROOT / "reference/rmsnorm_vector.py", ROOT / "reference/transpose.py",
     # Its two launches overlap where they may: what has no counterpart here is passed over.
-    members.HERE / "accepted/rmsnorm_vector_dependent_launch/rmsnorm_vector.py",
-    members.HERE / "accepted/transpose_clusters/transpose.py",
+    Member("accepted/rmsnorm_vector_dependent_launch").folder() / "rmsnorm_vector.py",
+    Member("accepted/transpose_clusters").folder() / "transpose.py",
     # Copies in the background, and programs that wait for each other.
-    members.HERE / "accepted/silu_grid_stride_loop/silu.py",
-    members.HERE / "accepted/rmsnorm_vector_total_under_a_lock/rmsnorm_vector.py",
+    Member("accepted/silu_grid_stride_loop").folder() / "silu.py",
+    Member("accepted/rmsnorm_vector_total_under_a_lock").folder() / "rmsnorm_vector.py",
 ], ids=lambda path: path.parent.name if path.parent.name != "reference" else path.name)
 def test_what_is_right_stays_right(path: Path) -> None:
     assert looked(path) is None

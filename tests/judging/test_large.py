@@ -16,23 +16,22 @@ from grader.home import ROOT
 from grader.judging.evidence.large import told as said_of_all
 from grader.judging.evidence.sampling import LATE, SLOW, SampledCase
 from tests.graded import results, told
-from tests.members import HERE, whole
-
-ACCEPTED = HERE / "accepted"
+from tests.members import Member
 
 
 @pytest.mark.parametrize(("folder", "name", "said"), [
     (ROOT / "reference", "transpose", "of 16,384 programs of 8192x8192"),
     (ROOT / "reference", "rmsnorm_matrix", "of 257 programs of 257x30011"),
-    (ACCEPTED / "copy_first_column_copy", "copy_first_column",
+    (Member("accepted/copy_first_column_copy").folder(), "copy_first_column",
      "Run here as a whole: 1000003x17-bits, 8192x8192,"),
     # Rows and columns of a product are taken in blocks.
-    (ACCEPTED / "gemm_plain", "gemm", "programs of 2048x1999x2053"),
-    (ACCEPTED / "gemm_tuned_split_k", "gemm", "(programs build on what others have stored)"),
-    (ACCEPTED / "rmsnorm_vector_two_kernels", "rmsnorm_vector", "(each element of the answer takes all of the input)"),
+    (Member("accepted/gemm_plain").folder(), "gemm", "programs of 2048x1999x2053"),
+    (Member("accepted/gemm_tuned_split_k").folder(), "gemm", "(programs build on what others have stored)"),
+    (Member("accepted/rmsnorm_vector_two_kernels").folder(), "rmsnorm_vector",
+     "(each element of the answer takes all of the input)"),
 ])
 def test_the_result_says_what_was_looked_at(tmp_path: Path, folder: Path, name: str, said: str) -> None:
-    shutil.copy(whole(folder) / assignments()[name].file, tmp_path)
+    shutil.copy(folder / assignments()[name].file, tmp_path)
     (found,) = results(tmp_path, LimitsTable()).values()
     (note,) = [check.note for check in found.correctness.checks if check.stage == "target"]
     assert found.verdict == "accepted" and said in note, (note, told(found))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 
@@ -11,11 +10,10 @@ from grader.languages.cuda.confined.edits import LARGEST, edits_of
 from grader.languages.cuda.phrases import PHRASES
 from grader.languages.cuda.phrases.edits import EDITS
 from grader.plan.edits import edited
-from tests.members import HERE, whole
+from tests.members import Member, select
 from tests.rows import each_row
 
-FILES = sorted(path for room in ("accepted", "wrong_answer", "runtime_error") for folder in (HERE / room).iterdir()
-               for path in whole(folder).glob("*.cu"))
+MEMBERS = [one for one in select("accepted", "wrong_answer", "runtime_error") if one.title.startswith("cuda_")]
 TRIED = 30
 """Edits of a file that there is time for."""
 SUM = """#include <cuda_runtime.h>
@@ -311,9 +309,9 @@ def _plain(text: str) -> str:
     return "".join(text.replace(" = 0;", " = 0.0f;").split())
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_every_edit_makes_another_file(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+@each_row("member", MEMBERS, ids=lambda one: one.name)
+def test_every_edit_makes_another_file(member: Member) -> None:
+    text = member.source
     edits = edits_of(text, lines=[5, 12]).edits
     after = [edited(text, edit) for edit in edits]
     assert len({text, *after}) == 1 + len(after)
@@ -322,7 +320,7 @@ def test_every_edit_makes_another_file(path: Path) -> None:
 
 
 def test_every_kind_has_words() -> None:
-    kinds = {edit.kind for path in FILES for edit in edits_of(path.read_text(encoding="utf-8")).edits}
+    kinds = {edit.kind for one in MEMBERS for edit in edits_of(one.source).edits}
     assert kinds == set(EDITS) and PHRASES is not None
 
 

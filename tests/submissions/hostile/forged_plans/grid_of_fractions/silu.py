@@ -1,7 +1,0 @@
-# A grid whose extents are a fraction, a text and nothing.
-# verdict: runtime_error
-# expect: its plan does not hold
-# expect: Input should be a valid integer
-# base: hostile/forged_plans/buffer_that_is_not_there
-#-        launch["arguments"][1]["buffer"] = 65_535
-#+        launch["grid"] = [0.5, "1", None]

@@ -1,2 +1,0 @@
-// Nothing but a comment.
-

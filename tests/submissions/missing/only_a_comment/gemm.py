@@ -1,1 +1,0 @@
-# Nothing but this line.

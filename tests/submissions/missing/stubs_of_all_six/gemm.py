@@ -1,3 +1,0 @@
-# Stub.
-def gemm(a, b, out):
-    raise NotImplementedError

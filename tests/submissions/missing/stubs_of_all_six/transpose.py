@@ -1,3 +1,0 @@
-# Stub.
-def transpose(x, out):
-    raise NotImplementedError

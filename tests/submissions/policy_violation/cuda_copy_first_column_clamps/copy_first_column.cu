@@ -1,5 +1,0 @@
-// Host code replaces negative elements by 0.
-// expect: h_A
-// base: accepted/cuda_copy_first_column_vector
-//-        column[i] = h_A[(size_t)i * cols];
-//+        column[i] = h_A[(size_t)i * cols] < 0.0f ? 0.0f : h_A[(size_t)i * cols];

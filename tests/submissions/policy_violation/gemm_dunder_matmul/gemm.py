@@ -1,3 +1,0 @@
-# The operator's method, called by name.
-def gemm(a, b, out):
-    out.copy_(a.__matmul__(b))

@@ -1,4 +1,0 @@
-# The @ operator.
-# expect: matmul
-def gemm(a, b, out):
-    out[:] = a @ b

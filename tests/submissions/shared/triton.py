@@ -1,4 +1,0 @@
-import triton
-import triton.language as tl
-
-

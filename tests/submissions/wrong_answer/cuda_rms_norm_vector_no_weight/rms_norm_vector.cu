@@ -1,6 +1,0 @@
-// The weight is forgotten.
-// expect: weight is missing
-// never: tl.
-// base: accepted/cuda_rms_norm_vector_atomic
-//-        y[i] = x[i] * weight[i] / sqrtf(*total / n + epsilon);
-//+        y[i] = x[i] / sqrtf(*total / n + epsilon);

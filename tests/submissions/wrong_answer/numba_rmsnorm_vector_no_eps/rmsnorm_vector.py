@@ -1,5 +1,0 @@
-# eps is left out.
-# expect: eps is missing
-# base: accepted/numba_rmsnorm_vector_one_block
-#-    scale = float32(1 / math.sqrt(sums[0] / x.shape[0] + eps))
-#+    scale = float32(1 / math.sqrt(sums[0] / x.shape[0]))
