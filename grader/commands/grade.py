@@ -148,7 +148,7 @@ def _grade(
             errors.print("kernelmark: interrupted before anything was graded", markup=False)
         raise
     except LanesLostError as error:
-        errors.print(f"kernelmark: {error}", markup=False)
+        errors.print(f"kernelmark: {error}{whole_class.AGAIN}", markup=False)
         failures = 1
     raise typer.Exit(INFRASTRUCTURE_ERROR if failures else 0)
 

@@ -285,8 +285,7 @@ class CourseServer:
                              "course": self.desk.title, "kernelmark": self.desk.version})
 
     async def listed(self, request: Request, person: ServerPerson) -> Response:
-        jobs = await run_sync(self.desk.queue.jobs, person)
-        return JSONResponse([await run_sync(self.desk.state, job) for job in jobs])
+        return JSONResponse(await run_sync(self.desk.listed, person))
 
     async def receive(self, request: Request, person: ServerPerson) -> Response:
         content = await body_of(request, self.desk.most_bytes)

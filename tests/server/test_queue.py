@@ -57,6 +57,17 @@ def test_students_take_turns(queue: ServerQueue) -> None:
     assert following is not None and following[0].assignment == "gemm"
 
 
+def test_a_course_may_let_a_student_have_several_files_in_work(queue: ServerQueue) -> None:
+    ada, bob = people(queue, "ada", "bob")
+    for assignment in ("silu", "gemm", "transpose"):
+        queue.receive(ada, assignment, f"{assignment}.py", assignment.encode())
+    queue.receive(bob, "silu", "silu.py", b"bob's")
+    assert [one and one[1] for one in (queue.take(2) for _ in range(4))] == [b"silu", b"bob's", b"gemm", None]
+    # Of one assignment, one at a time: the second would be held against an answer that is not there yet.
+    queue.receive(bob, "silu", "silu.py", b"bob's next")
+    assert queue.take(2) is None and queue.take(3) is not None and queue.take(9) is None
+
+
 def test_a_newer_file_takes_the_place_of_one_that_waits(queue: ServerQueue) -> None:
     (ada,) = people(queue, "ada")
     old = queue.receive(ada, "silu", "silu.py", b"old")

@@ -89,6 +89,9 @@ def test_a_student_sends_from_a_terminal(server: RealServer, tmp_path: Path) -> 
     assert wrong.returncode == 1 and "against the rules" in wrong.stdout, wrong
     listed = server.run("status", home=tmp_path)
     assert re.search(r"2 .*silu\.py .*against the rules.*\n1 .*silu\.py .*passed, 60 of 60", listed.stdout), listed
+    assert listed.stdout.count("counts") == 2, listed
+    again = server.run("submit", "--again", "1", home=tmp_path)
+    assert again.returncode == 0 and "passed  60 of 60 points measured" in again.stdout, again
     (tmp_path / "gemm.py").write_text("x = 1\n")
     refused = server.run("submit", str(tmp_path / "gemm.py"), home=tmp_path)
     assert refused.returncode == 2 and "no file of this course; send one of silu.cu, silu.py" in refused.stderr
