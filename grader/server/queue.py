@@ -251,8 +251,10 @@ class ServerQueue:
             with self._writing() as db:
                 db.execute("update jobs set state = 'started', started_at = ?, tries = tries + 1 where id = ?",
                            (now(), chosen))
-                db.execute("update people set last = ? where id = (select person from jobs where id = ?)",
-                           (now(), chosen))
+                # A number and no time: clocks jump.
+                db.execute("update people set last = (select printf('%015d', 1 + max(cast(last as integer))) from "
+                           "people where last not like '%-%') where id = (select person from jobs where id = ?)",
+                           (chosen,))
                 (content,) = db.execute("select content from files join jobs using (sha) where id = ?",
                                         (chosen,)).fetchone()
             job = self.job(chosen)
@@ -277,9 +279,11 @@ class ServerQueue:
         """Return when a person sent the files of an assignment that were received within 24 hours and judged, or are
         being judged, the oldest first."""
         since = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
+        # A clock that was ahead for a while must not lock anybody out until then.
         return [at for (at,) in self._db.execute(
-            "select received_at from jobs where person = ? and assignment = ? and received_at >= ? and state in "
-            "('started', 'finished') order by id", (person.id, assignment, since.isoformat(timespec="seconds")))]
+            "select received_at from jobs where person = ? and assignment = ? and received_at between ? and ? and "
+            "state in ('started', 'finished') order by id",
+            (person.id, assignment, since.isoformat(timespec="seconds"), now()))]
 
     def keep_profile(self, job: QueuedFile, head: str, report: bytes) -> None:
         """Store a file's profile as JSON, and its report. The newest of a person's reports on an assignment is kept."""

@@ -82,6 +82,8 @@ def test_a_student_sends_from_a_terminal(server: RealServer, tmp_path: Path) -> 
     right = server.run("submit", "reference/silu.py", "--note", "the reference", "--profile", home=tmp_path)
     assert right.returncode == 0 and "passed  60 of 60 points measured" in right.stdout, right
     assert "Not profiled: the machine that graded it has no GPU." in right.stdout
+    missing = server.run("submit", "nowhere/silu.py", home=tmp_path)
+    assert missing.returncode == 2 and "nowhere/silu.py: No such file or directory; name a file" in missing.stderr
     long = server.run("submit", "reference/silu.py", "--note", "x" * 501, home=tmp_path)
     assert long.returncode == 2 and "at most 500: shorten it" in long.stderr
     (tmp_path / "silu.py").write_text(WRONG)
