@@ -120,6 +120,8 @@ def test_a_link_signs_in_and_a_wrong_one_does_not(served: Served) -> None:
         answer = client.post("/enter", data={"link": "guess"})
     assert answer.status_code == 429 and int(answer.headers["retry-after"]) > 0
     assert answer.headers["content-type"].startswith("text/html")
+    # Somebody else at the same address has the right one.
+    assert served.client("bob").get("/log").status_code == 200
 
 
 @pytest.mark.parametrize(("name", "content", "status", "said"), [
