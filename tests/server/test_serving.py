@@ -248,6 +248,22 @@ def test_a_keyboard_is_enough(server: RealServer) -> None:
         browser.close()
 
 
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze")
+def test_systemd_takes_the_unit_of_the_documentation(tmp_path: Path) -> None:
+    (unit,) = re.findall(r"```ini\n(.*?)```", (ROOT / "docs/server.md").read_text(), re.DOTALL)
+    for old, new in {"/srv/course/.venv/bin/kernelmark": sys.executable, "User=kernelmark": "User=root"}.items():
+        assert old in unit
+        unit = unit.replace(old, new)
+
+    def said(text: str) -> str:
+        (tmp_path / "kernelmark.service").write_text(text)
+        return subprocess.run(["systemd-analyze", "verify", tmp_path / "kernelmark.service"], capture_output=True,
+                              text=True, check=False).stderr
+
+    assert "kernelmark" not in said(unit)
+    assert "Unknown" in said(unit.replace("Restart=", "Restarts="))
+
+
 def test_off_the_loopback_it_needs_tls(tmp_path: Path) -> None:
     def said(*words: str) -> Any:
         done = subprocess.run([*COMMAND, "serve", "--out", str(tmp_path), *words], cwd=ROOT, capture_output=True,
