@@ -91,7 +91,7 @@ def tokens(
         wanted = [*names_in(staff), *(one.id for one in students)]
         for unfit in (name for name in wanted if "/" in name or name.startswith(".") or len(name) > MOST_NAME):
             usage(f"{unfit[:80]!r} cannot be a folder's name; give this person another id")
-        out.mkdir(exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
         Store.create(out)
         queue = ServerQueue(out / FOLDER)
         if unknown := queue.unknown(names_in(revoke)):
