@@ -103,9 +103,9 @@ class Phrases:
 def catalogue(*paths: Path, own: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """Return the sentences and terms of a language by name: those of every language, then those of `paths` in order,
     then `own`. Raises ValueError if one is missing that the language has to give."""
-    made = {name: text for name, text in _read(COMMON).items() if not name.startswith("own.")}
-    for path in paths:
-        made |= _read(path)
+    made = dict[str, str]()
+    for path in (COMMON, *paths):
+        made |= _sentences(_table(path))
     made |= own or {}
     if missing := next((name for name in needed() if known(made, name) not in made), ""):
         raise ValueError(f"no sentence {missing!r}: add it to {paths[-1] if paths else 'own'}; [own] in {COMMON} "
@@ -117,7 +117,7 @@ def clues(path: Path, kind: str = "group") -> tuple[Clue, ...]:
     """Return the clues of a file in the order in which they are tried. `kind` is "absent" for those on the exception of
     a skipped line."""
     return tuple(Clue(**clue, kinds=frozenset(group["kinds"]))
-                 for group in tomllib.loads(path.read_text(encoding="utf-8"))[kind] for clue in group["clues"])
+                 for group in _table(path)[kind] for clue in group["clues"])
 
 
 def known(sentences: Mapping[str, str], name: str) -> str:
@@ -127,20 +127,18 @@ def known(sentences: Mapping[str, str], name: str) -> str:
 
 def needed() -> list[str]:
     """Return the names of the sentences and terms that each language has to give, unless all languages have them."""
-    names = [name.removeprefix("own.") for name in _read(COMMON) if name.startswith("own.")]
-    return [name.replace("*", one) for name in names for one in (
+    return [name.replace("*", one) for names in _table(COMMON)["own"].values() for name in names for one in (
         get_args(_MANY[name.partition(".")[0]]) if "*" in name else ("",))]
 
 
-def _read(path: Path) -> dict[str, str]:
-    made: dict[str, str] = {}
+def _table(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
-    def add(table: Mapping[str, Any], before: str) -> None:
-        for name, one in table.items():
-            if isinstance(one, str):
-                made[before + name] = one
-            else:
-                add(one, "" if name == "terms" else f"{before}{name}.")
 
-    add(tomllib.loads(path.read_text(encoding="utf-8")), "")
+def _sentences(table: Mapping[str, Any], before: str = "") -> dict[str, str]:
+    """Return the sentences of a table by their dotted names; lists are none."""
+    made = dict[str, str]()
+    for name, one in table.items():
+        made |= {before + name: one} if isinstance(one, str) else (
+            _sentences(one, f"{before}{name}.") if isinstance(one, dict) else {})
     return made
