@@ -168,7 +168,8 @@ def _names(node: ast.expr) -> Iterator[str]:
 FACTS = [*_facts()]
 # Facts whose name stands in a variable.
 DECIDED = {
-    "assertion", "unreached", "refused", "exhausted", "failed", "timed", "crash", "load", "store", "atomic", *"xyz"}
+    "assertion", "unreached", "refused", "exhausted", "failed", "timed", "crash", "asked", "load", "store", "atomic",
+    *"xyz"}
 
 
 def _places(text: str) -> set[str]:

@@ -30,6 +30,13 @@ FAULTS: dict[str, FailureKind] = {
     "crash": "crash",
 }
 
+# The problems of a plan, and the names of their sentences.
+_ASKED: dict[type, str] = {
+    rules.GridTooLarge: "grid", residency.TooManyRegisters: "registers", residency.TooManyTogether: "together",
+    rules.TooMuchMemory: "memory", rules.BeyondBuffer: "beyond", rules.HostMemory: "host",
+    rules.NothingToCopy: "copy", rules.NotOnTarget: "option",
+}
+
 
 def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
     """Return why there is no answer, and where to look. `source` is the student's file.
@@ -125,41 +132,29 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
 
 
 def _problem(assignment: Assignment, source: str, problem: rules.Problem) -> Detail:
-    kind: FailureKind = "out_of_memory" if problem.failure == "memory_limit" else "exception"
-    hint = _asked(problem, assignment)
-    return hint.detail(phrases_of(assignment), kind, place(assignment, source, problem.line))
-
-
-def _asked(problem: rules.Problem, assignment: Assignment) -> Hint:
-    """Return a hint that says what is asked for and what there is."""
+    """Return what is asked for and what there is. The fields of a problem are the values of its sentence."""
     values: dict[str, Any] = vars(problem) | {
-        "line": in_line(problem.line), "kernel": quoted(vars(problem).get("kernel", ""))}
+        "line": in_line(problem.line), "kernel": quoted(vars(problem).get("kernel", "")), "each": ""}
+    name, seen, look = _ASKED[type(problem)], "seen", "look"
     match problem:
         case rules.GridTooLarge(axis=axis):
-            look = fact("asked.grid.x" if axis == "x" else "asked.grid.swap", **values)
-            return Hint(fact("asked.grid.seen", **values), look)
-        case residency.TooManyRegisters():
-            return Hint(fact("asked.registers.seen", **values), fact("asked.registers.look"))
-        case residency.TooManyTogether(registers=registers):
-            each = fact("asked.together.each", registers=registers) if registers else ""
-            return Hint(fact("asked.together.seen", each=each, **values), fact("asked.together.look"))
+            look = "x" if axis == "x" else "swap"
+        case residency.TooManyTogether(registers=registers) if registers:
+            values["each"] = fact("asked.together.each", registers=registers)
         case rules.TooMuchMemory(bytes=size, most=most, on=on):
-            return Hint(
-                fact(f"asked.memory.{on}", size=_size(size), most=_size(most),
-                     line=in_line(problem.line) or fact("asked.memory.unknown")), fact("asked.memory.look"))
-        case rules.BeyondBuffer(kernel=kernel):
+            seen = on
+            values |= {"size": _size(size), "most": _size(most), "line": values["line"] or fact("asked.memory.unknown")}
+        case rules.BeyondBuffer(given=given, kernel=kernel):
             # Pointers have no views: this is a copy, or cudaMemset.
-            copied = phrases_of(assignment).threads and not kernel
-            name = "copy" if copied else "kernel" if kernel else "view"
-            return Hint(fact(f"asked.beyond.{name}", tensor=_owner(problem.given, assignment), **values),
-                        fact("asked.beyond.look"))
+            seen = "kernel" if kernel else "copy" if phrases_of(assignment).threads else "view"
+            values["tensor"] = _owner(given, assignment)
         case rules.HostMemory(given=given):
-            return Hint(fact("asked.host.seen", tensor=_owner(given, assignment), **values),
-                        fact(f"asked.host.{'given' if written_name(assignment, given) else 'own'}"))
-        case rules.NothingToCopy():
-            return Hint(fact("asked.copy.seen", **values), fact("asked.copy.look"))
-        case rules.NotOnTarget(option=option):
-            return Hint(fact("asked.option.seen", **values), fact("asked.option.look", option=option))
+            look = "given" if given else "own"
+            values["tensor"] = _owner(given, assignment)
+    hint = Hint(fact(f"asked.{name}.{seen}", **values), fact(f"asked.{name}.{look}", **values))
+    return hint.detail(
+        phrases_of(assignment), "out_of_memory" if problem.failure == "memory_limit" else "exception",
+        place(assignment, source, problem.line))
 
 
 def _owner(given: str, assignment: Assignment) -> Fact | str:
