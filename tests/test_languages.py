@@ -188,7 +188,7 @@ def test_a_fact_has_a_sentence_and_fills_its_places(front_end: FrontEnd) -> None
 
     for said in FACTS:
         # A language's own facts have sentences there.
-        if said.file.parts[:2] == ("grader", "frontends") and said.file.parts[2] != front_end.name:
+        if said.file.parts[:2] == ("grader", "languages") and said.file.parts[2] != front_end.name:
             continue
         fitting = [name for name in sentences if said.name.fullmatch(name)]
         assert fitting or "[^.]" in said.name.pattern or said.name.pattern == "mistake", said

@@ -3,8 +3,8 @@
 A sentence stands once, in a catalogue: `messages.toml` beside this file has those of every language, `python.toml` and
 `threads.toml` those of languages whose host code is Python and whose kernels are written thread by thread, and a
 language's own folder a `messages.toml` with the rest and its terms. Hints for messages of the language's tools are in
-its `clues.toml`. The judge finds facts and names their sentences; `grader.judging.explain.wording.say` fills the places in
-braces.
+its `clues.toml`. The judge finds facts and names their sentences; `grader.judging.explain.wording.say` fills the places
+in braces.
 """
 
 from __future__ import annotations
