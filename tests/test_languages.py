@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from itertools import product
 from pathlib import Path
 from string import Formatter
-from typing import Any, NotRequired, get_args, get_origin, get_type_hints
+from typing import NamedTuple
 
 import pytest
 
 from grader import languages
+from grader.course import catalogue
 from grader.course.forms import file_of
 from grader.home import ROOT
-from grader.languages import FrontEnd
-from grader.languages.phrases import Chances
-from grader.plan.findings import Undefinable
-from grader.plan.messages import Refusal, Why
+from grader.languages import FrontEnd, phrases
 from grader.plan.plan import Kernel, Launch
 from tests.rows import each_row
 
@@ -38,7 +37,7 @@ VERSION = "its version is told where the environment is"
 EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "cluster/own.py": (1, VERSION),
     "languages/cuda/phrases/guards.py": (1, "a word of C++ as well"),
-    "languages/cuda/phrases/compiling.py": (9, "a file in the wrong language, and what nvcc calls functions"),
+    "languages/cuda/clues.toml": (9, "a file in the wrong language, and what nvcc calls functions"),
     "simulation/ptx/reader.py": (1, "a directive of the same name"),
     "sandbox/forkserver/handle.py": (4, f"which of its versions are known, and {VERSION}"),
     "sandbox/forkserver/server.py": (3, f"imports what workers need before they are forked, and {VERSION}"),
@@ -58,25 +57,20 @@ EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
     "device/main.py": (1, "baselines are compiled by PyTorch, which uses its compiler and cache"),
     "plan/device.py": (1, "the source of a fact"),
     "languages/cuda/__init__.py": (1, "a directive of PTX of the same name"),
-    "languages/cuda/phrases/mistakes.py": (10, "what assignments say, and what to say instead"),
     "languages/numba/__init__.py": (1, "a file that has kernels in both languages"),
     "languages/numba/confined/api.py": (1, "a directive of PTX of the same name"),
-    "languages/numba/phrases/__init__.py": (2, "its words for host code in Python, which hold here, too"),
-    "languages/numba/phrases/failures.py": (8, "the same"),
-    "languages/numba/phrases/refusals.py": (2, "the same"),
+    "languages/numba/phrases.py": (6, "its words for host code in Python, which hold here, too"),
 }, "cuda": {
     "languages/numba/__init__.py": (1, "PTX is handled as its is"),
     "languages/numba/confined/compiler/main.py": (1, "the same"),
     "languages/numba/confined/linking.py": (7, "functions in C++ that are linked with kernels"),
-    "languages/numba/phrases/__init__.py": (1, "its words for kernels, which hold here, too"),
-    "languages/numba/phrases/sights.py": (2, "the same"),
-    "languages/numba/phrases/words.py": (8, "the same, and what to say instead"),
+    "languages/numba/messages.toml": (8, "names that its kernels have, too"),
     "languages/numba/confined/simulator/main.py": (1, "PTX is handled as its is"),
-    "languages/triton/phrases/failures.py": (1, "what to write in place of its launches"),
+    "languages/triton/clues.toml": (1, "what to write in place of its launches"),
     "simulation/ptx/printing.py": (1, "the suffix of files, by which headers are known"),
 }, "numba": {
     "device/guards.py": (1, "whose documentation has the interface"),
-    "languages/triton/phrases/failures.py": (1, "a library that a file imports"),
+    "languages/triton/clues.toml": (1, "a library that a file imports"),
 }}  # fmt: skip
 """Files with so many lines that name a language, and why they may."""
 
@@ -85,7 +79,7 @@ def _files() -> Iterator[tuple[str, str]]:
     rooms = ROOT / "grader"
     for path in sorted(rooms.rglob("*")):
         name = path.relative_to(rooms)
-        if path.is_file() and path.suffix in (".py", ".j2", ".css", ".js") and name.parts[0] not in FREE:
+        if path.is_file() and path.suffix in (".py", ".j2", ".css", ".js", ".toml") and name.parts[0] not in FREE:
             yield str(name), path.read_text(encoding="utf-8")
 
 
@@ -103,7 +97,7 @@ def test_its_words_stand_in_a_front_end_alone(language: str) -> None:
              and (lines := _named(text, WORDS[language]))}
     known = EXCEPTIONS.get(language, {})
     strange = {name: lines for name, lines in found.items() if len(lines) > known.get(name, (0, ""))[0]}
-    assert not strange, "say it in grader/languages/<language>/phrases, or add the file and a reason to EXCEPTIONS"
+    assert not strange, "say it in grader/languages/<language>, or add the file and a reason to EXCEPTIONS"
     # An exception that is needed no more goes.
     assert {name: len(lines) for name, lines in found.items()} == {name: many for name, (many, _) in known.items()}
 
@@ -135,14 +129,8 @@ def test_the_suffix_of_a_file_tells_its_front_end() -> None:
 
 
 @pytest.mark.parametrize("front_end", languages.front_ends().values(), ids=lambda one: str(one.name))
-def test_a_front_end_has_a_phrase_for_everything(front_end: FrontEnd) -> None:
-    phrases = front_end.phrases
-    assert set(phrases.refusals) == set(get_args(Refusal))
-    chances = get_type_hints(Chances, include_extras=True)
-    asked = {name for name, kind in chances.items() if get_origin(kind) is not NotRequired}
-    assert asked <= set(phrases.chances) <= set(get_args(Undefinable)) == set(chances)
-    assert set(phrases.skips) == set(get_args(Why))
-    for clue in (*phrases.failures.clues, *phrases.failures.absent):
+def test_a_clue_has_places_that_it_fills(front_end: FrontEnd) -> None:
+    for clue in (*front_end.phrases.clues, *front_end.phrases.absent):
         groups, lines = set(re.compile(clue.message).groupindex), set(re.compile(clue.line).groupindex)
         known = {"function", "signature", "constants", "all"}
         for text, named in ((clue.line, groups), (clue.hint, groups | lines)):
@@ -150,34 +138,80 @@ def test_a_front_end_has_a_phrase_for_everything(front_end: FrontEnd) -> None:
             assert set(re.findall(r"\{(\w+)\}", text)) <= known | named | ({"name"} if named else set()), clue
 
 
-PLACES = {
-    "failures": {"file", "signature", "name"}, "refusals": {"operator", "out"}, "skips": set(),
-    "chances": {"line", "earlier", "element", "tensor", "kernel", "program", "other"},
-    "names": {"count", "block", "tensor"},
-    "sights": {"tensor", "line", "program", "call", "sizes", "other", "adds", "count", "rest",
-               "bytes", "0", "1"}, "answers": {"out"},
-    "calls": {"out", "copy_into", "lines", "texts"},
-}
+class Said(NamedTuple):
+    """A fact in the code: a pattern of its name, and the places that it fills, None if the code decides that."""
+
+    file: Path
+    name: re.Pattern[str]
+    places: set[str] | None
+
+
+def _facts() -> Iterator[Said]:
+    for path in sorted((ROOT / "grader").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "fact" and node.args:
+                given = {one.arg or "" for one in node.keywords}
+                for name in _names(node.args[0]):
+                    yield Said(path.relative_to(ROOT), re.compile(name), None if "" in given else given)
+
+
+def _names(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.IfExp):
+        yield from (*_names(node.body), *_names(node.orelse))
+    elif isinstance(node, ast.JoinedStr):
+        parts = [[*_names(one.value if isinstance(one, ast.FormattedValue) else one)] for one in node.values]
+        yield from ("".join("[^.]+" if one == ".+" else one for one in name) for name in product(*parts))
+    else:
+        yield re.escape(str(node.value)) if isinstance(node, ast.Constant) else ".+"
+
+
+FACTS = [*_facts()]
+# Facts whose name stands in a variable.
+DECIDED = {
+    "assertion", "unreached", "refused", "exhausted", "failed", "timed", "crash", "asked", "load", "store", "atomic",
+    *"xyz"}
+
+
+def _places(text: str) -> set[str]:
+    return {place for _, place, _, _ in Formatter().parse(text) if place is not None}
 
 
 @each_row("front_end", languages.front_ends().values(), ids=lambda one: str(one.name))
-@each_row("theme", PLACES)
-def test_a_phrase_has_places_that_the_judge_fills(front_end: FrontEnd, theme: str) -> None:
-    for text in _texts(getattr(front_end.phrases, theme)):
-        assert {place for _, place, _, _ in Formatter().parse(text) if place is not None} <= PLACES[theme], text
+def test_a_fact_has_a_sentence_and_fills_its_places(front_end: FrontEnd) -> None:
+    sentences = front_end.phrases.sentences
+
+    def lacking(name: str, given: set[str]) -> set[str]:
+        """The places of a sentence, and of the sentences in it, that are neither given nor sentences."""
+        found = {place if place in sentences else place[0].lower() + place[1:]
+                 for place in _places(sentences[name]) - given} - given
+        return set().union(*(lacking(one, given) if one in sentences else {one} for one in found))
+
+    for said in FACTS:
+        # A language's own facts have sentences there.
+        if said.file.parts[:2] == ("grader", "languages") and said.file.parts[2] != front_end.name:
+            continue
+        fitting = [name for name in sentences if said.name.fullmatch(name)]
+        assert fitting or "[^.]" in said.name.pattern or said.name.pattern == "mistake", said
+        # A name that is put together has sentences with places of their own.
+        for name in fitting if not re.search(r"\.\+|\[", said.name.pattern) else ():
+            assert said.places is None or not lacking(name, said.places), (said, name)
 
 
-def _texts(phrase: Any) -> Iterator[str]:
-    """The sentences in a phrase of any shape; patterns, whose places are their own groups, left out."""
-    if isinstance(phrase, str):
-        yield phrase
-    elif isinstance(phrase, dict):
-        for one in phrase.values():
-            yield from _texts(one)
-    elif is_dataclass(phrase):
-        for field in fields(phrase):
-            if field.name not in ("clues", "absent", "kind", "tuned"):
-                yield from _texts(getattr(phrase, field.name))
+@each_row("front_end", languages.front_ends().values(), ids=lambda one: str(one.name))
+def test_a_sentence_has_a_fact(front_end: FrontEnd) -> None:
+    sentences = front_end.phrases.sentences
+    placed = {place[0].lower() + place[1:] for text in sentences.values() for place in _places(text)}
+    placed |= {place.lower() for one in catalogue.assignments().values() for mistake in one.mistakes
+               for place in re.findall(r"\{(\w+)\}", mistake.hint)}
+    plain = [said.name for said in FACTS if said.name.pattern != ".+"]
+    idle = [name for name in sentences if name not in placed and name.partition(".")[0] not in DECIDED
+            and not any(one.fullmatch(name) for one in plain)]
+    assert idle == []
+
+
+def test_a_language_that_lacks_a_sentence_is_told_which() -> None:
+    with pytest.raises(ValueError, match=r"no sentence 'program': add it to own; \[own\] in .*messages.toml says"):
+        phrases.catalogue()
 
 
 @pytest.mark.parametrize(("language", "text", "blocks"), [

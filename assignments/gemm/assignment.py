@@ -73,8 +73,8 @@ def _summed_to(size: int) -> Callable[[Tensor, Tensor], Tensor | None]:
 
 # What is added of K instead of all of it.
 WRONG_PARTS: tuple[tuple[str, str, Callable[[int, int], slice]], ...] = (
-    ("last block missing", "The end of K is missing: the loop over K needs tl.cdiv(K, BLOCK) steps, and in the last "
-     "one both loads a mask with other=0.0; shares of the steps are rounded up as well.",
+    ("last block missing", "The end of K is missing: the loop over K needs {{steps_of_k}} steps, and in the last one "
+     "both loads {{masked_load}}; shares of the steps are rounded up as well.",
      lambda k, step: slice(0, k // step * step)),
     ("first block missing", "The first block of K is missing: the loop over K begins at 0.",
      lambda k, step: slice(min(k, step), k)),
@@ -129,7 +129,7 @@ ASSIGNMENT = assignment(
         ("out transposed", "The product is right but stored transposed: element (i, j) of out lies at i · N + j.",
          _transposed_out),
         # What split-K leaves where the second half of K is stored over the first.
-        ("half of K overwritten", "Only the second half of K is in the result: programs that share K must add their "
+        ("half of K overwritten", "Only the second half of K is in the result: {program}s that share K must add their "
          "parts, not store them over one another.",
          lambda a, b: a[:, (a.shape[1] + 1) // 2 :].double() @ b[(a.shape[1] + 1) // 2 :].double()),
         *((f"sum to {name}", f"Only the first {name} products of K were added: which size does the loop over K end at?",
@@ -140,7 +140,7 @@ ASSIGNMENT = assignment(
         ("rows modulo N", "Rows of a were taken modulo N: they are counted by M.",
          lambda a, b: a.double()[torch.arange(a.shape[0], device=a.device) % b.shape[1]] @ b.double()
          if b.shape[1] < a.shape[0] else None),
-        *(("8-bit floats", "a and b were converted to 8-bit floats on the way: tl.dot takes fp16 as it is.",
+        *(("8-bit floats", "a and b were converted to 8-bit floats on the way{dot_takes_fp16}.",
            lambda a, b, _to=to: a.to(_to).double() @ b.to(_to).double())
           for to in (torch.float8_e5m2, torch.float8_e4m3fn)),
         *_wrong_parts(),

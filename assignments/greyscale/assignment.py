@@ -93,7 +93,7 @@ ASSIGNMENT = assignment(
         ("mean", "This is the mean of the three channels: the eye sees green brightest and blue darkest, hence the "
          "weights 0.299, 0.587 and 0.114.", lambda x: x.double().mean(dim=0)),
         ("mean of bytes", "This is the mean of the three channels, added as bytes: a sum beyond 255 has lost 256 or "
-         "512. Convert each with .to(tl.int32) or .to(tl.float32) first. And they have weights.",
+         "512. {convert_bytes}. And they have weights.",
          lambda x: x.sum(dim=0).remainder(256).double() / 3),
         ("weights of HD video", "These are the weights of BT.709: 0.299, 0.587 and 0.114 are asked for.",
          lambda x: _mixed(x, HD_WEIGHTS)),

@@ -48,9 +48,9 @@ WRONG_SUMS = (
     ("last block only", "Only the squares of the last block are in the sum: the loop replaces the total, it does not "
      "add to it.", sums.last_block),
     ("last block missing", "The last columns, a partial block, are missing from the sum: it needs "
-     "cols / BLOCK blocks, rounded up, the last one masked.", sums.whole_blocks),
+     "cols / {width} blocks, rounded up, the last one {masked}.", sums.whole_blocks),
     ("first column missing", "The first column is missing from the sum: begin at 0.", sums.all_but_first),
-    ("last column missing", "The last column is missing from the sum: compare with < cols.", sums.all_but_last),
+    ("last column missing", "The last column is missing from the sum: {loop_to} < cols{halving}.", sums.all_but_last),
 )
 
 ASSIGNMENT = assignment(
@@ -79,8 +79,8 @@ ASSIGNMENT = assignment(
          "All rows were divided by one number: each row has a mean square of its own.", _whole_matrix),
         ("mean of columns", "The mean was taken down the columns: it goes along each row.",
          lambda x, weight, eps: by_mean(x.double().square().mean(dim=0), x, weight, eps) if x.numel() > 1 else None),
-        *(("sum down the columns", "The sum was taken down the columns of a tile: it goes along each row, "
-           "tl.sum(…, axis=1) where rows are axis 0.", _down_the_columns(tile)) for tile in TILES),
+        *(("sum down the columns", "The sum was taken down the columns{of_tile}: it goes along each row{tl_sum}.",
+           _down_the_columns(tile)) for tile in TILES),
         ("mean by rows", "The sum was divided by the number of rows: the mean of a row divides by the number of "
          "columns.", lambda x, weight, eps: by_sum(mean_square(x) * x.shape[1] ** 2 / x.shape[0], x, weight, eps)
          if x.shape[0] != x.shape[1] > 1 else None),

@@ -32,20 +32,21 @@ WRONG_SUMS = (
      sums.mean_of_own_block),
     ("first block only", "Only the squares of the first block are in the sum: it goes over all blocks.",
      sums.first_block),
-    ("last block only", "Only the squares of the last block are in the sum: programs (or steps of a loop) replace the "
-     "total instead of adding to it. Use tl.atomic_add, or store a sum for each block and add those.", sums.last_block),
+    ("last block only", "Only the squares of the last block are in the sum: {program}s (or {step}s of a loop) replace "
+     "the total instead of adding to it. Use {atomic_add}, or store a sum for each block and add those.",
+     sums.last_block),
     ("blocks so far", "Each block was divided by the sum of the squares up to its own end: the total was read before "
-     "all programs had added to it. They wait for each other only between launches: use two kernels.",
+     "all {program}s had added to it. They wait for each other only between launches: use two kernels.",
      sums.blocks_so_far),
-    ("last block missing", "The last, partial block is missing from the sum: it needs N / BLOCK blocks, rounded up, "
-     "the last one masked, and what adds their sums takes all of them.", sums.whole_blocks),
-    ("largest block only", "Only the block with the largest sum of squares is in the sum: tl.atomic_add adds them, "
-     "tl.atomic_max keeps the largest.", sums.largest_block),
+    ("last block missing", "The last, partial block is missing from the sum: it needs N / {width} blocks, rounded up, "
+     "the last one {masked}, and what adds their sums takes all of them.", sums.whole_blocks),
+    ("largest block only", "Only the block with the largest sum of squares is in the sum: {atomic_add} adds them, "
+     "{atomic_max} keeps the largest.", sums.largest_block),
     ("first element missing", "The first element is missing from the sum: begin at 0.", sums.all_but_first),
-    ("last element missing", "The last element is missing from the sum: compare with < N.", sums.all_but_last),
+    ("last element missing", "The last element is missing from the sum: {compare} < N{halving}.", sums.all_but_last),
     ("overlap counted twice", "The last block of the sum was moved back to end at N, and what it shares with the block "
-     "before is counted twice: mask the partial block instead.", sums.overlap_twice),
-    ("padding of ones", "Lanes beyond the end entered the sum as ones: give the load other=0.0.",
+     "before is counted twice: {mask_partial} instead.", sums.overlap_twice),
+    ("padding of ones", "{Lane}s beyond the end entered the sum as ones: {give} {zero}.",
      sums.ones_after_the_end),
 )
 

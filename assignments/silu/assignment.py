@@ -98,7 +98,7 @@ ASSIGNMENT = assignment(
          lambda x: x.double() * (1 + torch.exp(-x.double()))),
         ("relu", "This is max(x, 0), the ReLU: SiLU is smooth, and a little below zero for negative x.",
          lambda x: x.double().clamp(min=0)),
-        ("powers of two", "This is x / (1 + 2^(−x)): tl.exp2 is not tl.exp.",
+        ("powers of two", "This is x / (1 + 2^(−x)): {exp2} is not {exp}.",
          lambda x: x.double() * torch.sigmoid(x.double() * math.log(2))),
         ("quick gelu", "This is x · σ(1.702 · x), which stands for the GELU: SiLU has no factor beside x.",
          lambda x: x.double() * torch.sigmoid(1.702 * x.double())),

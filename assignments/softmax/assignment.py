@@ -80,26 +80,26 @@ def _by_lane(block: int, x: Tensor) -> Tensor | None:
 
 
 BY_BLOCKS = (
-    ("zeros beyond the end", "Lanes beyond the end of the row entered the sum as zeros: give the load "
-     "other=-float('inf').", _zeros_beyond),
-    ("maximum of each lane", "Each lane subtracts the maximum of its own elements: subtract the largest of all of "
+    ("zeros beyond the end", "{Lane}s beyond the end of the row entered the sum as zeros: {give} "
+     "{minus_infinity_load}.", _zeros_beyond),
+    ("maximum of each lane", "Each {lane} subtracts the maximum of its own elements: subtract the largest of all of "
      "them, along the row and after any loop.", _by_lane),
 )
 WRONG_SUMS = (
     ("first block only", "Only the first columns, one block of them, are in the sum: it goes over the whole row.",
      sums.first_block),
     ("last block missing", "The last columns, a partial block, are missing from the sum: it needs "
-     "cols / BLOCK blocks, rounded up, the last one masked.", sums.whole_blocks),
+     "cols / {width} blocks, rounded up, the last one {masked}.", sums.whole_blocks),
     ("last block only", "Only the last block is in the sum: the loop replaces the total, it does not add to it.",
      sums.last_block),
     ("first column missing", "The first column is missing from the sum: begin at 0.", sums.all_but_first),
-    ("last column missing", "The last column is missing from the sum: compare with < cols.", sums.all_but_last),
+    ("last column missing", "The last column is missing from the sum: {loop_to} < cols{halving}.", sums.all_but_last),
 )
 UNSCALED = (
     ("sum not rescaled", "The sum so far belongs to an older maximum: multiply it by exp(old − new) when a larger one "
      "comes, before the new one takes the old one's place.", sums.not_rescaled),
-    ("lanes not scaled", "Each lane's sum belongs to the maximum of its own elements: multiply it by exp(that "
-     "maximum − the row's) before the lanes' sums are added.", sums.lanes_not_scaled),
+    ("lanes not scaled", "Each {lane}'s sum belongs to the maximum of its own elements: multiply it by exp(that "
+     "maximum − the row's) before the {lane}s' sums are added.", sums.lanes_not_scaled),
 )
 
 ASSIGNMENT = assignment(
@@ -123,14 +123,14 @@ ASSIGNMENT = assignment(
     mistakes=mistakes(
         ("not divided", "These are exp(x − max): each is to be divided by the sum of its row.",
          lambda x: _terms(x) if x.shape[1] > 1 else None),
-        ("no maximum", "The row's maximum is not subtracted, or 0 takes its place in some lanes: exp overflows beyond "
-         "88, and the sum is 0 where all lie below −103.", lambda x: _less(x, torch.zeros_like(x[:, :1]))),
+        ("no maximum", "The row's maximum is not subtracted, or 0 takes its place in some {lane}s: exp overflows "
+         "beyond 88, and the sum is 0 where all lie below −103.", lambda x: _less(x, torch.zeros_like(x[:, :1]))),
         *(("not the row's maximum", "exp overflows where an element lies over 88 above what is subtracted: that is the "
            "largest of the whole row, and not its first element, its mean or a block's maximum.",
            lambda x, block=block: _less(x, (x[:, :block].amax if block else x.mean)(dim=1, keepdim=True))
            if x.shape[1] > max(1, block) else None) for block in (0, 1, *BLOCKS)),
-        ("maximum not below 0", "The maximum is never below 0, even of negative numbers: begin at -float('inf'), and "
-         "let no lane put 0 in its place.", lambda x: _less(x, x.amax(dim=1, keepdim=True).clamp(min=0))),
+        ("maximum not below 0", "The maximum is never below 0, even of negative numbers: begin at {minus_infinity}, "
+         "and let no {lane} put 0 in its place.", lambda x: _less(x, x.amax(dim=1, keepdim=True).clamp(min=0))),
         ("one more in the sum", "The sum of each row is 1 too large: does it begin at 0?",
          lambda x: _terms(x) / (1 + _terms(x).sum(dim=1, keepdim=True))),
         ("logarithm", "This is the logarithm of the softmax.", lambda x: torch.log_softmax(x.double(), dim=1)),

@@ -51,8 +51,7 @@ def _tiles_in_place(tile: int) -> Mistake:
 
     return Mistake(
         name="tiles not turned", answer=answer,
-        hint="Each tile is in its right place, but its own elements are not transposed. tl.trans transposes a tile, "
-        "and so do offsets with exchanged strides: exactly one of them is needed, not both.")
+        hint="Each tile is in its right place, but its own elements are not transposed. {turned_once}.")
 
 
 def _tiles_not_moved(tile: int) -> Mistake:

@@ -38,7 +38,7 @@ def _first_block_everywhere(block: int) -> Mistake:
 
     return Mistake(
         name="the first block everywhere", answer=answer,
-        hint="Every block holds the first block of x: the program's number is missing from the offsets of the load.")
+        hint="Every block holds the first block of x: the {program}'s number is missing from the offsets of the load.")
 
 
 ASSIGNMENT = assignment(

@@ -19,6 +19,7 @@ from distributed.scheduler import KilledWorker
 from grader.cluster import lane as far
 from grader.cluster.key import ClusterError, Endpoint, quiet
 from grader.cluster.own import unlike
+from grader.course.submission import Submission
 from grader.grading.job import Graded, Job
 from grader.grading.lanes import GLANCE_SECONDS, At, JobQueue, Jobs, LanesLostError, Look
 from grader.results.result import Environment
@@ -70,7 +71,7 @@ class ClusterLanes:
         self._asked: tuple[Look, str, tuple[str, ...]] | None = None
         self._lanes: dict[str, _FarLane] = {}
         self._refused: set[str] = set()
-        self._died: Counter[str] = Counter()
+        self._died: Counter[Submission] = Counter()
         self._again: deque[Job] = deque()
         self._given_up: deque[Graded] = deque()
         self._gone = 0
@@ -176,7 +177,7 @@ class ClusterLanes:
             graded = Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
         lane.job = None
         # A server's student may send further jobs.
-        del self._died[job.submission.slug]
+        del self._died[job.submission]
         lane.failed = lane.failed + 1 if graded.result is None else 0
         if lane.failed >= FAILURES:
             lane.examined, lane.task = True, self._ask(lane.address, self._key("examine"), far.examine)
@@ -191,9 +192,9 @@ class ClusterLanes:
         job, lane.job = lane.job, None
         over = f" while grading {job.submission.student}, who goes to another lane" if job else ""
         if job is not None:
-            self._died[job.submission.slug] += died
-            if self._died[job.submission.slug] > 1:
-                del self._died[job.submission.slug]
+            self._died[job.submission] += died
+            if self._died[job.submission] > 1:
+                del self._died[job.submission]
                 over = f" while grading {job.submission.student}"
                 self._given_up.append(Graded(job.submission, None, error="the lane that graded it died, twice"))
             else:
@@ -319,8 +320,7 @@ class ClusterLanes:
             raise self._lost() from None
 
     def _lost(self) -> LanesLostError:
-        return LanesLostError(f"the scheduler at {self._at} does not answer any more; start it and give the same "
-                              "command again, which skips what is graded")
+        return LanesLostError(f"the scheduler at {self._at} does not answer any more; start it")
 
 
 def _environment(lane: _FarLane) -> Environment:

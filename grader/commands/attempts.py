@@ -11,7 +11,7 @@ import typer
 
 from grader.classroom.attempts import compare
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.draw import beside, outdated, refresh, removed, under_another_course_file, whole
+from grader.classroom.attempts.draw import beside, outdated, refresh, removed, whole, write_class_page
 from grader.classroom.attempts.lock import LockedError, locked
 from grader.classroom.attempts.policy import Grade, as_in_roster, class_grades, marks_in_roster
 from grader.classroom.attempts.standing import Standing, newest_books, pending, standing, to_undo
@@ -22,7 +22,7 @@ from grader.console import usage as _usage
 from grader.course import catalogue
 from grader.course.course import Course, CourseError, read_course
 from grader.course.roster import RosterError, Student, read_roster
-from grader.pages.load import load_entry, load_results
+from grader.pages.load import load_entry
 from grader.pages.people import People
 from grader.results.mark import Mark, counting
 from grader.results.result import Repair
@@ -59,11 +59,12 @@ def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
             say(line)
 
 
-def diff(out: Out = Path("results"), student: Students = None) -> None:
+def diff(out: Out = Path("results"), student: Students = None, course: CourseFile = COURSE) -> None:
     """Show whose grade would change if the newest attempts stood: by how much, in which checks, and why."""
+    late = course_of(course).late
     with reporting(out), Store.existing(out) as store:
         _known(store, out, student)
-        moves = [move for move in compare.moves(store) if _named(move.before, student)]
+        moves = [move for move in compare.moves(store, late) if _named(move.before, student)]
         lost = [attempt for attempt in compare.failures(store) if _named(attempt, student)]
         for line in compare.lines(moves, lost):
             say(clean(line, 1000))
@@ -73,9 +74,10 @@ def apply(
     out: Out = Path("results"), student: Students = None,
     only: Annotated[str, typer.Option(help="Assignments, e.g. silu,gemm. Default: all.")] = "",
     undo: Annotated[bool, typer.Option("--undo", help="Undo the last apply.")] = False,
+    course: CourseFile = COURSE,
 ) -> None:
     """Make the newest attempts count, as `kernelmark diff` shows them."""
-    names = names_in(only)
+    names, rules = names_in(only), course_of(course)
     with held(out) as store:
         _known(store, out, student)
         graded = {attempt.assignment for attempt in store.attempts()}
@@ -94,19 +96,14 @@ def apply(
             store.decide(wanted)
             have = "1 newer attempt stands" if len(wanted) == 1 else f"{len(wanted):,} newer attempts stand"
             outcome = f"{have} now" + "; kernelmark apply --undo takes that back" * bool(wanted)
-        trouble = drawn_again(store, out)
+        trouble = drawn_again(store, out, rules)
     tell([outcome], trouble)
 
 
-def drawn_again(store: Store, out: Path) -> list[str]:
+def drawn_again(store: Store, out: Path, course: Course) -> list[str]:
     """Write the students' files that are out of date, and the class page. Return a line for each failure."""
-    trouble = refresh(store, out)
-    # Late: pages are slow to import.
-    from grader.pages.pages import write_class
-
-    loaded = load_results(out)
-    write_class(loaded.entries, out, failures=loaded.failures, others=under_another_course_file(store),
-                marks=store.marks())
+    trouble = refresh(store, out, course.late)
+    write_class_page(store, out, course.late)
     return trouble
 
 
@@ -151,7 +148,7 @@ def explain_grade(
             if not chosen:
                 _usage(f"{student!r}: no such student in {out}; {WHO}, or pass --roster")
             changes = _repairs(store, chosen)
-            lines += _outdated(store, out, [folders.get(grade.student.casefold(), "") for grade in chosen])
+            lines += _outdated(store, out, rules, [folders.get(grade.student.casefold(), "") for grade in chosen])
         else:
             gone = dict.fromkeys(line.assignment for grade in chosen for line in grade.lines if line.removed)
             lines = [*removed([*gone]), *strangers(course, rules, chosen), *lines]
@@ -163,9 +160,10 @@ def explain_grade(
             say(clean(line, 1000))
 
 
-def _outdated(store: Store, out: Path, folders: Iterable[str]) -> list[str]:
+def _outdated(store: Store, out: Path, course: Course, folders: Iterable[str]) -> list[str]:
     """Return a line about the files in these folders that are older than the attempts. Raises StoreError."""
-    results = {folder: result for slug in dict.fromkeys(folders) for folder, result in whole(store, out, slug).items()}
+    results = {folder: result for slug in dict.fromkeys(folders) for folder, result in whole(
+        store, out, course.late, slug).items()}
     written = {}
     for folder in results:
         # A file that cannot be read counts as out of date.

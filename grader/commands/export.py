@@ -334,7 +334,7 @@ def _class(
         if not (results / FOLDER).is_dir():
             return read_class(results, manifest, people, wanted=wanted)
         with Store.existing(results) as store:
-            counting, judged = standing(store.attempts(), store.decisions()).values(), whole(store, results)
+            counting, judged = standing(store.attempts(), store.decisions()).values(), whole(store, results, rules.late)
             given = marks_in_roster(store.marks(), people or (), manifest)
         stands = as_in_roster([*counting], people or (), manifest)
         marks = grades(stands, rules, people or (), given)

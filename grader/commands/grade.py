@@ -116,15 +116,22 @@ def regrade(
     _grade(asked, submissions, student or (), context.obj, lanes, key)
 
 
-def _grade(
-    asked: Asked, folder: Path, names: Sequence[str], far_lanes: FarLanes | None, address: str, key: Path | None
-) -> NoReturn:
-    submissions, course = _read(asked, folder, names)
+def opener(
+    far_lanes: FarLanes | None, address: str, key: Path | None, folder: Path
+) -> Callable[[int], Lanes] | None:
+    """Return the function that opens the lanes of `--lanes`; None without that option."""
     if key is not None and not address:
         usage("--key: of no use without --lanes; pass --lanes tls://host:8786, too")
     if address and far_lanes is None:
         usage("--lanes: not part of a students' kit; run this in the course's repository")
-    far = far_lanes(address, key, folder) if far_lanes and address else None
+    return far_lanes(address, key, folder) if far_lanes and address else None
+
+
+def _grade(
+    asked: Asked, folder: Path, names: Sequence[str], far_lanes: FarLanes | None, address: str, key: Path | None
+) -> NoReturn:
+    submissions, course = _read(asked, folder, names)
+    far = opener(far_lanes, address, key, folder)
     # Late: usage errors are reported before these slow imports.
     from grader.grading import whole_class
     from grader.grading.lanes import LanesLostError
@@ -148,7 +155,7 @@ def _grade(
             errors.print("kernelmark: interrupted before anything was graded", markup=False)
         raise
     except LanesLostError as error:
-        errors.print(f"kernelmark: {error}", markup=False)
+        errors.print(f"kernelmark: {error}{whole_class.AGAIN}", markup=False)
         failures = 1
     raise typer.Exit(INFRASTRUCTURE_ERROR if failures else 0)
 

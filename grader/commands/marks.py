@@ -62,7 +62,7 @@ def mark(
     if csv is None and points is None and not comment:
         usage("mark: neither --points nor --comment; give one of them; --points 0 takes an earlier mark back")
     with held(out) as store:
-        desk = _desk(store, out, course_of(course), roster, intake)
+        desk = _desk(store, out, rules := course_of(course), roster, intake)
         typed = Row(composed(student), assignment, points, comment, by)
         rows = list(_read(csv, by)) if csv is not None else [("", typed)]
         wanted = [desk.mark(where, row) for where, row in rows]
@@ -74,7 +74,7 @@ def mark(
             slots.add(_slot(one))
         fresh = [one for one in wanted if not _same(one, now.get(_slot(one)))]
         store.mark(fresh)
-        trouble = drawn_again(store, out)
+        trouble = drawn_again(store, out, rules)
     instead = [now[_slot(one)] for one in fresh if _slot(one) in now]
     if csv is None:
         what = one.said if (one := wanted[0]).points or one.comment else "taken back"
@@ -96,13 +96,13 @@ def request(
     Whoever of a group asks, the work and the answer are the group's.
     """
     with held(out) as store:
-        desk = _desk(store, out, course_of(course), roster, intake)
+        desk = _desk(store, out, rules := course_of(course), roster, intake)
         asked = desk.mark("", Row(composed(student), assignment, None, text, by))
         asked = asked.model_copy(update={"kind": "request", "student": "" if asked.slug else asked.student})
         if not asked.comment:
             usage("request: nothing is asked; say what should be looked at, and why")
         (asked,) = store.mark([asked])
-        trouble = drawn_again(store, out)
+        trouble = drawn_again(store, out, rules)
     tell([f"Request {asked.id} is recorded. kernelmark answer {asked.id} \"…\" --points … answers it"], trouble)
 
 
@@ -124,7 +124,7 @@ def answer(
         if not said.comment:
             usage("answer: no text; say what came of it")
         store.mark([said])
-        trouble = drawn_again(store, out)
+        trouble = drawn_again(store, out, rules)
     tell([f"{asked.slug or asked.student}, {asked.assignment}: {said.said}",
           *(f"in place of: {one.said}" for one in earlier)], trouble)
 

@@ -53,15 +53,13 @@ def serve(
     from grader.server.queue import QueueError
     from grader.server.serving import Address, ServerAsked, serve_course
 
-    if key is not None and not lanes:
-        usage("--key: of no use without --lanes; pass --lanes tls://host:8786, too")
     try:
         host, _, port = listen.rpartition(":")
         if not host or not port.isdecimal() or int(port) > 65_535:
             usage(f"--listen {listen}: an address and a port expected, such as 127.0.0.1:8000")
         asked = ServerAsked(
             out, course, tuple(names_in(only)), jobs, allow_degraded=allow_degraded, trial=trial,
-            far=context.obj(lanes, key, out) if lanes else None,
+            far=grade.opener(context.obj, lanes, key, out),
             address=Address(host.strip("[]"), int(port), tls_certificate, tls_key, proxy, user_header))
         serve_course(asked, say, lambda line: errors.print(f"kernelmark: {line}", markup=False))
     except (PlanError, QueueError, LockedError) as error:
@@ -93,7 +91,7 @@ def tokens(
         wanted = [*names_in(staff), *(one.id for one in students)]
         for unfit in (name for name in wanted if "/" in name or name.startswith(".") or len(name) > MOST_NAME):
             usage(f"{unfit[:80]!r} cannot be a folder's name; give this person another id")
-        out.mkdir(exist_ok=True)
+        out.mkdir(parents=True, exist_ok=True)
         Store.create(out)
         queue = ServerQueue(out / FOLDER)
         if unknown := queue.unknown(names_in(revoke)):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from pydantic import ValidationError
 from rich.table import Table
 from rich.text import Text
 
@@ -50,23 +52,31 @@ def _asked() -> str:
 
 
 def submit(
-    files: Annotated[list[Path], typer.Argument(help="Kernels to send, such as silu.py gemm.py.")],
+    files: Annotated[list[Path] | None, typer.Argument(help="Kernels to send, such as silu.py gemm.py.")] = None,
     note: Annotated[str, typer.Option(help="What you tried, for your work log.")] = "",
     profile: Annotated[bool, typer.Option(
         "--profile", help="Once it is right, profile it on the course's GPU; saves Nsight Compute's report.")] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for the verdict, or only send.")] = True,
+    again: Annotated[int | None, typer.Option(
+        metavar="NUMBER", help="Send nothing; follow a file that you have sent, by its number.")] = None,
 ) -> None:
     """Send kernels to your course's server, and show what it says of them, speed included where it has a GPU.
 
-    Ctrl-C leaves them queued: `kernelmark status` shows them. Exit status: 0 if all are right, 1 if not, 2 for a usage
-    error, 3 if the grader failed.
+    Ctrl-C leaves them queued: `kernelmark status` lists them, `kernelmark submit --again NUMBER` follows one. Exit
+    status: 0 if all are right, 1 if not, 2 for a usage error, 3 if the grader failed.
     """
     _installed()
     # Late, see login.
     from grader.commands.remote import CourseClient, RemoteError, named_files
 
+    if bool(files) == (again is not None):
+        usage("submit: name kernels to send, such as silu.py, or pass --again with the number of a file that you have "
+              "sent; one of both")
     try:
-        client, found = CourseClient.known(), named_files(files)
+        client, found = CourseClient.known(), named_files(files or ())
+        if again is not None:
+            state = next(client.follow(again))
+            raise typer.Exit(_followed(client, Path(state["file"]), state))
         taken = client.me()["files"]
         if wrong := [path for path, _ in found if path.name not in taken]:
             usage(f"{wrong[0]}: no file of this course; send one of {', '.join(taken)}")
@@ -77,6 +87,10 @@ def submit(
         if not wait:
             raise typer.Exit(RIGHT)
         statuses = [_followed(client, path, state) for path, state in sent]
+    except KeyboardInterrupt:
+        errors.print("kernelmark: what was received stays in the queue; kernelmark status lists it, kernelmark submit "
+                     "--again NUMBER follows it", markup=False)
+        raise
     except RemoteError as error:
         usage(str(error))
     raise typer.Exit(max(statuses, default=RIGHT))
@@ -85,6 +99,7 @@ def submit(
 def _followed(client: Any, path: Path, state: dict[str, Any]) -> int:
     """Show a file's states until it is judged, then its result. Returns the exit status."""
     # Late: jinja2 and rich's tables are slow to import, and sending needs neither.
+    from grader.commands.remote import RemoteError
     from grader.pages import terminal
 
     with console.status(f"{path.name}: {state['said']}") as shown:
@@ -95,7 +110,11 @@ def _followed(client: Any, path: Path, state: dict[str, Any]) -> int:
         errors.print(f"kernelmark: {path}: {state['said']}", markup=False)
         return INFRASTRUCTURE_ERROR if state["state"] == "failed" else NOT_RIGHT
     told = client.told(state["id"])
-    result = Result.model_validate(told["result"])
+    try:
+        result = Result.model_validate(told["result"])
+    except ValidationError:
+        raise RemoteError(f"{path}: {state['said']}; its report is on the server's page, since the server has another "
+                          f"kernelmark than this computer ({version('kernelmark')}): update it") from None
     a = result.assignments[state["assignment"]]
     console.print(terminal.kernel(a, str(path), state["file"]), crop=False)
     if a.repair is not None:
@@ -124,7 +143,10 @@ def _profile(client: Any, path: Path, number: int, profile: KernelProfile) -> No
 
 
 def status() -> None:
-    """List the kernels that you have sent, the newest first. Exit status: 2 for a usage error."""
+    """List the kernels that you have sent, the newest first, and which of them count.
+
+    Exit status: 2 for a usage error.
+    """
     _installed()
     # Late, see login.
     from grader.commands.remote import CourseClient, RemoteError
@@ -134,10 +156,11 @@ def status() -> None:
     except RemoteError as error:
         usage(str(error))
     table = Table(box=None, pad_edge=False)
-    for heading in ("number", "file", "received", "state"):
+    for heading in ("number", "file", "received", "state", "counts"):
         table.add_column(heading, overflow="fold")
     for one in files:
-        table.add_row(*(Text(clean(str(one[key]), 200)) for key in ("id", "file", "received_at", "said")))
+        table.add_row(*(Text(clean(str(one[key]), 200)) for key in ("id", "file", "received_at", "said")),
+                      "counts" if one.get("counts") else "")
     console.print(table if files else "Nothing sent yet.")
 
 

@@ -138,10 +138,12 @@ class HintsTable(Table):
 
 class SubmissionsTable(Table):
     """The rules of a course server: which attempt counts (None: as `late.count` says); the most files of an assignment
-    that a student may send in 24 hours (0: any number); and the moments after which it takes none, by assignment."""
+    that a student may send in 24 hours (0: any number); the most files of a student that are judged at a time; and the
+    moments after which it takes none, by assignment."""
 
     counts: Literal["best", "last", "chosen"] | None = None
     per_day: Annotated[int, Field(ge=0, le=10_000, strict=True)] = 0
+    at_once: Annotated[int, Field(ge=1, le=1_000, strict=True)] = 1
     closes: dict[str, AwareDatetime] = {}
 
 

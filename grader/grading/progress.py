@@ -17,6 +17,7 @@ from rich.text import Text
 from grader.classroom.attempts.draw import under_another_course_file
 from grader.classroom.attempts.store import Store, StoreError
 from grader.console import console as stdout
+from grader.course.late import Late
 from grader.grading.job import Graded
 from grader.grading.lanes import At
 from grader.pages.line import Line, line, marked
@@ -128,8 +129,8 @@ def _clock(since: float, form: str = "%H:%M:%S") -> str:
 class LivePage:
     """The class page during a run: all results in `out`, and the progress. It is written again at intervals."""
 
-    def __init__(self, out: Path, store: Store, watch: RunState) -> None:
-        self._out, self._store, self._watch = out, store, watch
+    def __init__(self, out: Path, store: Store, late: Late, watch: RunState) -> None:
+        self._out, self._store, self._late, self._watch = out, store, late, watch
         # Only lines are stored: results are large.
         self._lines: dict[str, Line] = {entry.folder: line(entry) for entry in load_results(out).entries}
         self._failures: list[Failure] = []
@@ -152,7 +153,8 @@ class LivePage:
         if state == self._shown or started < self._next:
             return
         with contextlib.suppress(OSError, StoreError):
-            lines = marked(list(self._lines.values()), under_another_course_file(self._store))
+            lines = marked(list(self._lines.values()), under_another_course_file(
+                self._store, self._late))
             write_lines(lines, self._out, self._failures, self.progress(), self._store.marks())
         self._shown = state
         ended = time.monotonic()

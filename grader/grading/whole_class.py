@@ -50,6 +50,9 @@ from grader.sandbox.forkserver import isolation
 from grader.sandbox.forkserver.handle import InfrastructureError
 from grader.sandbox.forkserver.isolation import Isolation
 
+AGAIN = " and give the same command again, which skips what is graded"
+"""What to do once the scheduler of lost lanes runs again; a server does it by itself."""
+
 
 @dataclass(frozen=True)
 class GradingPlan:
@@ -274,7 +277,7 @@ def grade_class(plan: GradingPlan, console: Console, errors: Console) -> int:
                 run.add(graded, tell)
     except LanesLostError as error:
         run.interrupted = True
-        run.failed(str(error))
+        run.failed(f"{error}{AGAIN}")
     finally:
         run.end()
     return len(run.failures)
@@ -328,13 +331,13 @@ class _ClassRun:
             if again:
                 store.add([(attempt, store.result(attempt)) for attempt in again])
         if self.plan.jobs:
-            self.page = LivePage(self.plan.asked.out, store, self.watch)
+            self.page = LivePage(self.plan.asked.out, store, self.plan.course.late, self.watch)
 
     def add(self, graded: Graded, tell: Callable[[Graded, Sequence[str]], None]) -> None:
         """Record a job's result, write the student's files, and show the progress."""
         slug = graded.submission.slug
-        trouble = keep(self.plan.store, self.plan.asked.out, self.plan.choice.drafts[slug], graded.result, graded.log,
-                       graded.error)
+        trouble = keep(self.plan.store, self.plan.asked.out, self.plan.course.late, self.plan.choice.drafts[slug],
+                       graded.result, graded.log, graded.error)
         self.watch.add(graded)
         tell(graded, trouble)
         for line in trouble:
@@ -348,7 +351,7 @@ class _ClassRun:
         plan, watch, out = self.plan, self.watch, self.plan.asked.out
         with self._reporting():
             # A killed run may have left files out of date, or may have changed how they compare with others.
-            for line in refresh(plan.store, out):
+            for line in refresh(plan.store, out, plan.course.late):
                 self.failed(line)
         seconds = time.monotonic() - plan.started
         listed = self._write_class()
@@ -373,7 +376,8 @@ class _ClassRun:
         # None: if the store cannot be read, the results themselves decide.
         others, marks = None, list[Mark]()
         with self._reporting():
-            others, marks = under_another_course_file(self.plan.store), self.plan.store.marks()
+            others, marks = under_another_course_file(
+                self.plan.store, self.plan.course.late), self.plan.store.marks()
         reported = {failure.folder for failure in self.failures}
         try:
             loaded = load_results(out)

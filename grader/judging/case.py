@@ -21,7 +21,7 @@ from grader.judging.explain import (
     explain_findings,
     explain_slow,
 )
-from grader.judging.explain.wording import phrases_of, quoted, spoken
+from grader.judging.explain.wording import phrases_of, quoted
 from grader.judging.prepared import Prepared, Stopped, TaskPlans
 from grader.judging.running.allowance import Allowance
 from grader.judging.running.machine import CallRunner
@@ -107,7 +107,7 @@ def _sampled(prepared: Prepared, case: Case, plan: Plan, check: CheckResult, slo
     detail = next((look.detail for look in looks if look.detail is not None), None)
     if detail is None and any(look.unseen for look in looks):
         detail = slow
-    note = "" if detail else spoken(told(looks), phrases_of(task.assignment))
+    note = "" if detail else told(looks, phrases_of(task.assignment))
     return concluded(check, detail).model_copy(update={"note": note})
 
 

@@ -147,7 +147,7 @@ class _Timeline:
         timing = time_case(self._prepared, self._planned, case, self.machine)
         if isinstance(timing, Timing):
             return concluded(check, None, timing=timing)
-        return concluded(check, explain_timed(timing) if isinstance(timing, Wrong) else
+        return concluded(check, explain_timed(self._task.assignment, timing) if isinstance(timing, Wrong) else
                          self._planned.explain(self._task, timing))
 
     def extras(self) -> Extras:

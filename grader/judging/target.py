@@ -10,7 +10,7 @@ from grader.judging.evidence import large
 from grader.judging.evidence.inspection import inspection_of
 from grader.judging.explain import explain_foreign
 from grader.judging.explain.stops import explain_uncompiled
-from grader.judging.explain.wording import phrases_of, spoken
+from grader.judging.explain.wording import phrases_of
 from grader.judging.plans.preparing import kernels_of
 from grader.judging.plans.residency import TooManyRegisters, TooManyTogether, misfits
 from grader.judging.plans.rules import foreign
@@ -73,8 +73,8 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     assert isinstance(code, list)
     shown = [plan for name, plan in plans.items() if name not in hidden]
     return Target(
-        looked="" if task.on_gpu else spoken(
-            large.told([look for look in looks if not look.case.hidden]), phrases_of(task.assignment)),
+        looked="" if task.on_gpu else large.told(
+            [look for look in looks if not look.case.hidden], phrases_of(task.assignment)),
         remarks=tuple(detail.message for detail in _foreign(shown)),
         inspection=None if seen is None else inspection_of(
             task.assignment, seen.case, seen.plan, seen.simulated.launched,

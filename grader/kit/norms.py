@@ -85,7 +85,7 @@ def norm_mistakes(size: str, blocks: Sequence[int]) -> Iterator[Mistake]:
          lambda x, weight, eps: by_mean(mean_square(x) * x.shape[-1], x, weight, eps)),
         ("no root", "The square root is missing: divide by √(mean + eps).",
          lambda x, weight, eps: scaled(x, weight, mean_square(x) + eps)),
-        ("times the root", "x was multiplied by the root: divide by it, or multiply by tl.rsqrt.",
+        ("times the root", "x was multiplied by the root: divide by it, or multiply by {rsqrt}.",
          lambda x, weight, eps: scaled(x, weight, torch.rsqrt(mean_square(x) + eps))),
         ("squares forgotten", "The sum is of x itself, squared after the mean: square each element, then add.",
          lambda x, weight, eps: by_mean(x.double().mean(dim=-1, keepdim=True).square(), x, weight, eps)),

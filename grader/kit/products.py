@@ -55,8 +55,7 @@ def sums_in_fp16(steps: Sequence[int]) -> Iterator[Mistake]:
 
             yield Mistake(
                 name="sums in fp16", answer=answer,
-                hint="Sums, or the products in them, were kept in fp16 on the way: make the accumulator tl.float32, "
-                     "give tl.dot no out_dtype, and round to fp16 once, at the store.")
+                hint="Sums, or the products in them, were kept in fp16 on the way: {accumulate}.")
 
 
 def _products(a: Tensor, b: Tensor, step: int) -> Iterator[Tensor]:

@@ -138,7 +138,7 @@ def better_cores(target: str, used: str) -> TensorCores | None:
     return own if used in slower else None
 
 
-def occupancy(device: Device, threads: int, registers: int, shared: int) -> tuple[int, str]:
+def occupancy(device: Device, threads: int, registers: int, shared: int) -> tuple[int, tuple[str, ...]]:
     """Return the number of programs that a multiprocessor holds at a time, 0 if not even one fits, and the names of the
     resources that bound it.
 
@@ -154,11 +154,11 @@ def occupancy(device: Device, threads: int, registers: int, shared: int) -> tupl
     bounds = {
         "threads": device.max_threads_per_multi_processor // (warps * device.warp_size),
         "registers": device.regs_per_multiprocessor // parts // of_warp * parts // warps if fits else 0,
-        "shared memory": device.shared_memory_per_multiprocessor // (shared + row.reserved_shared_memory_per_block),
-        "the number of programs": row.max_blocks_per_multiprocessor,
+        "shared": device.shared_memory_per_multiprocessor // (shared + row.reserved_shared_memory_per_block),
+        "programs": row.max_blocks_per_multiprocessor,
     }
     fewest = min(bounds.values())
-    return fewest, " and ".join(name for name, most in bounds.items() if most == fewest)
+    return fewest, tuple(name for name, most in bounds.items() if most == fewest)
 
 
 MAX_GRID = (2**31 - 1, 65_535, 65_535)

@@ -61,15 +61,14 @@ class RateLimit:
     seconds: float
     _seen: dict[str, deque[float]] = field(default_factory=dict)
 
-    def wait(self, key: str, *, record: bool = True) -> float:
+    def wait(self, key: str) -> float:
         """Record an event, and return the seconds until the next one is allowed; 0 if this one is."""
         now, seen = time.monotonic(), self._seen.setdefault(key, deque())
         while seen and seen[0] <= now - self.seconds:
             seen.popleft()
         if len(seen) >= self.most:
             return seen[0] + self.seconds - now
-        if record:
-            seen.append(now)
+        seen.append(now)
         if len(self._seen) > 10_000:
             self._seen = {one: times for one, times in self._seen.items() if times and times[-1] > now - self.seconds}
         return 0

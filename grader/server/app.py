@@ -165,9 +165,6 @@ class CourseServer:
         return self._page("home.html.j2", request, person, **await run_sync(self.desk.home, person))
 
     async def enter(self, request: Request, person: ServerPerson) -> Response:
-        # Only what fails counts: a whole class may sign in from one address.
-        if wait := self.access.entering.wait(self.access.address(request), record=False):
-            raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many wrong links; wait a minute.", wait)
         if self.access.from_elsewhere(request):
             raise Denied(HTTPStatus.FORBIDDEN, "Another site wants to sign you in; open the first page, and paste your "
                          "own link there.")
@@ -178,7 +175,9 @@ class CourseServer:
         if found is not None and person.id not in (0, found.id):
             raise Denied(HTTPStatus.CONFLICT, f"You are signed in as {person.name}; sign out first.")
         if found is None:
-            self.access.entering.wait(self.access.address(request))
+            # A whole class may sign in from one address, beside somebody who guesses.
+            if wait := self.access.entering.wait(self.access.address(request)):
+                raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many wrong links; wait a minute.", wait)
             return self._page("enter.html.j2", request, NOBODY, status=HTTPStatus.UNAUTHORIZED,
                               said="Nobody has this link any more; ask your course for a new one.")
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
@@ -285,8 +284,7 @@ class CourseServer:
                              "course": self.desk.title, "kernelmark": self.desk.version})
 
     async def listed(self, request: Request, person: ServerPerson) -> Response:
-        jobs = await run_sync(self.desk.queue.jobs, person)
-        return JSONResponse([await run_sync(self.desk.state, job) for job in jobs])
+        return JSONResponse(await run_sync(self.desk.listed, person))
 
     async def receive(self, request: Request, person: ServerPerson) -> Response:
         content = await body_of(request, self.desk.most_bytes)

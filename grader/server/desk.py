@@ -14,15 +14,14 @@ from typing import Any
 
 from grader import languages
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.draw import refresh, under_another_course_file
+from grader.classroom.attempts.draw import refresh, write_class_page
 from grader.classroom.attempts.policy import GradeLine, grade
 from grader.classroom.attempts.standing import Standing, standing
 from grader.classroom.attempts.store import Decision, Store
 from grader.console import failed
 from grader.course.forms import file_of
-from grader.pages.load import load_results
-from grader.pages.pages import student_page, write_class
-from grader.pages.people import made_key, pseudonym
+from grader.pages.pages import student_page
+from grader.pages.people import Person, made_key, pseudonym, shown_people, write_people
 from grader.pages.speed import measured
 from grader.pages.text import of_points
 from grader.results.hidden import for_student
@@ -82,6 +81,14 @@ class ServerDesk:
             found["profile"] = (self.queue.profile(job.id) or (None,))[0]
         return found
 
+    def listed(self, person: ServerPerson) -> list[dict[str, Any]]:
+        """Return the states of a person's files, the newest first, each with whether its attempt counts."""
+        own, lines = self._graded(person)
+        hand_ins = {one.id: one.hand_in for one in own}
+        counting = {line.attempt.hand_in for line in lines.values() if line.attempt}
+        return [self.state(job) | {"counts": hand_ins.get(job.attempt or 0) in counting}
+                for job in self.queue.jobs(person)]
+
     def refused(self, assignment: str, name: str, content: bytes) -> str:
         """Return why a person may not send this file of an assignment now; "" if they may."""
         language = languages.by_content(name, content)
@@ -134,14 +141,18 @@ class ServerDesk:
 
     def home(self, person: ServerPerson) -> dict[str, Any]:
         jobs = self.queue.jobs(person, most=20)
-        with Store.create(self.ground.out) as store:
-            own = self._heads(store, person)
-            lines = self._counting(person.name, own, store.decisions())
+        own, lines = self._graded(person)
         return {"jobs": [(job, self.state(job)) for job in jobs], "files": self.files, "lines": lines,
                 "names": self.ground.names, "counts": {name: sum(one.assignment == name for one in own)
                                                        for name in self.ground.names},
                 "most": self.most_bytes // 1024,
                 "endings": ",".join(sorted({Path(name).suffix for name in self.files}))}
+
+    def _graded(self, person: ServerPerson) -> tuple[list[Attempt], dict[str, GradeLine]]:
+        """Return a person's attempts, the oldest first, and the grades, by assignment."""
+        with Store.create(self.ground.out) as store:
+            own = self._heads(store, person)
+            return own, self._counting(person.name, own, store.decisions())
 
     def _counting(self, name: str, own: Sequence[Attempt], decisions: Sequence[Decision]) -> dict[str, GradeLine]:
         """Return a person's grades by assignment: which attempt counts, and its points, late work considered."""
@@ -159,18 +170,16 @@ class ServerDesk:
             if attempt is None or self.ground.course.late.count != "chosen" or self.closed_since(attempt.assignment):
                 return ""
             store.choose(attempt)
-            for line in refresh(store, self.ground.out, attempt.slug):
+            for line in refresh(store, self.ground.out, self.ground.course.late, attempt.slug):
                 self.grading.failed(line)
         return attempt.assignment
 
     def history(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
         own = self._own(person, assignment)
-        with Store.create(self.ground.out) as store:
-            heads = self._heads(store, person)
-            line = self._counting(person.name, heads, store.decisions())[assignment]
+        heads, lines = self._graded(person)
         notes = self._notes(person)
         points = [(one.score / one.max_score if one.max_score else 0.0) for one, _ in own]
-        return {"assignment": assignment, "attempts": own, "notes": notes, "points": points, "line": line,
+        return {"assignment": assignment, "attempts": own, "notes": notes, "points": points, "line": lines[assignment],
                 "total": sum(one.assignment == assignment for one in heads),
                 "count": self.ground.course.late.count, "closed": self.closed_since(assignment),
                 "ratios": {one.id: result.performance.speedup.median for one, result in own
@@ -268,12 +277,22 @@ class ServerDesk:
                 return
             self._written = time.monotonic()
             try:
-                loaded = load_results(self.ground.out)
                 with Store.create(self.ground.out) as store:
-                    write_class(loaded.entries, self.ground.out, failures=loaded.failures,
-                                others=under_another_course_file(store), marks=store.marks())
+                    self._write_people(store)
+                    write_class_page(store, self.ground.out, self.ground.course.late)
             except OSError as error:
                 self.grading.failed(f"class page not written: {failed(error, self.ground.out)}")
+
+
+    def _write_people(self, store: Store) -> None:
+        """Write the names of those who have a link, for the class page. What a grading with a roster wrote stays."""
+        before, graded = shown_people(self.ground.out)[0], store.newest()
+        people = {self.ground.folder_of(one)[1]: Person(id=one.name, name=one.shown)
+                  for one, _, _ in self.queue.people() if not one.staff}
+        folders = {slug: [one] for slug, one in people.items() if slug in graded and slug not in before.folders}
+        course = self.ground.course
+        write_people(self.ground.out, course.page.names, folders, course.assignments,
+                     before.roster or list(people.values()))
 
 
 def _said(state: dict[str, Any], why: str) -> str:

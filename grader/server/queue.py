@@ -11,6 +11,7 @@ import secrets
 import sqlite3
 import threading
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,9 +122,9 @@ class ServerQueue:
         """Notified of every change of a file's state."""
         self.version = 0
         """The number of changes so far."""
-        self._turns: tuple[int, dict[int, tuple[int, int]]] = -1, {}
-        """The files that wait, in their order, each with its place and person, as of a version: every open page asks
-        for places after every change."""
+        self._turns: tuple[int, dict[int, tuple[int, int, str]]] = -1, {}
+        """The files that wait, in their order, each with place, person and assignment, as of a version: every open page
+        asks for places after every change."""
         path = folder / FILE
         try:
             path.touch(mode=0o600)
@@ -234,22 +235,26 @@ class ServerQueue:
                 "values (?, ?, ?, ?, ?, ?, 'waiting', ?)", (person.id, assignment, file, sha, note, now(), profile))
             return made.lastrowid or 0
 
-    def take(self) -> tuple[QueuedFile, bytes] | None:
+    def take(self, at_once: int = 1) -> tuple[QueuedFile, bytes] | None:
         """Start the next file and return it with its contents; None if none waits, or the queue is paused. Students
-        take turns, and have one file at a time in work."""
+        take turns, and have `at_once` files at a time in work, one of an assignment."""
         with self._turn:
             if self.setting("paused"):
                 return None
-            busy = {person for (person,) in self._db.execute("select person from jobs where state = 'started'")}
-            chosen = next((number for number, (_, person) in self._ordered().items() if person not in busy), None)
+            started = self._db.execute("select person, assignment from jobs where state = 'started'").fetchall()
+            busy = Counter(person for person, _ in started)
+            chosen = next((number for number, (_, *whose) in self._ordered().items()
+                           if busy[whose[0]] < at_once and tuple(whose) not in started), None)
             if chosen is None:
                 # Nothing changes, so nobody is woken.
                 return None
             with self._writing() as db:
                 db.execute("update jobs set state = 'started', started_at = ?, tries = tries + 1 where id = ?",
                            (now(), chosen))
-                db.execute("update people set last = ? where id = (select person from jobs where id = ?)",
-                           (now(), chosen))
+                # A number and no time: clocks jump.
+                db.execute("update people set last = (select printf('%015d', 1 + max(cast(last as integer))) from "
+                           "people where last not like '%-%') where id = (select person from jobs where id = ?)",
+                           (chosen,))
                 (content,) = db.execute("select content from files join jobs using (sha) where id = ?",
                                         (chosen,)).fetchone()
             job = self.job(chosen)
@@ -274,9 +279,11 @@ class ServerQueue:
         """Return when a person sent the files of an assignment that were received within 24 hours and judged, or are
         being judged, the oldest first."""
         since = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
+        # A clock that was ahead for a while must not lock anybody out until then.
         return [at for (at,) in self._db.execute(
-            "select received_at from jobs where person = ? and assignment = ? and received_at >= ? and state in "
-            "('started', 'finished') order by id", (person.id, assignment, since.isoformat(timespec="seconds")))]
+            "select received_at from jobs where person = ? and assignment = ? and received_at between ? and ? and "
+            "state in ('started', 'finished') order by id",
+            (person.id, assignment, since.isoformat(timespec="seconds"), now()))]
 
     def keep_profile(self, job: QueuedFile, head: str, report: bytes) -> None:
         """Store a file's profile as JSON, and its report. The newest of a person's reports on an assignment is kept."""
@@ -353,7 +360,7 @@ class ServerQueue:
     def place(self, number: int) -> int:
         """Return a file's place among those that wait, from 1 on; 0 if it does not wait."""
         with self._turn:
-            return self._ordered().get(number, (0, 0))[0]
+            return self._ordered().get(number, (0,))[0]
 
     def counts(self) -> dict[str, int]:
         with self._turn:
@@ -368,19 +375,19 @@ class ServerQueue:
         with self._writing() as db:
             db.execute("insert or replace into settings(name, value) values (?, ?)", (name, value))
 
-    def _ordered(self) -> dict[int, tuple[int, int]]:
-        """Return place and person of each file that waits: everybody's first file before anybody's second, and those
-        first who have waited longest since a file of theirs was started."""
+    def _ordered(self) -> dict[int, tuple[int, int, str]]:
+        """Return place, person and assignment of each file that waits: everybody's first file before anybody's
+        second, and those first who have waited longest since a file of theirs was started."""
         if self._turns[0] != self.version:
             seen: dict[int, int] = {}
             keys = []
-            for number, person, last in self._db.execute(
-                    "select jobs.id, person, last from jobs join people on people.id = person "
+            for number, person, assignment, last in self._db.execute(
+                    "select jobs.id, person, assignment, last from jobs join people on people.id = person "
                     "where state = 'waiting' order by jobs.id"):
                 seen[person] = seen.get(person, 0) + 1
-                keys.append((seen[person], last, number, person))
+                keys.append((seen[person], last, number, person, assignment))
             self._turns = self.version, {
-                number: (place, person) for place, (_, _, number, person) in enumerate(sorted(keys), start=1)}
+                number: (place, *whose) for place, (_, _, number, *whose) in enumerate(sorted(keys), start=1)}
         return self._turns[1]
 
     def _jobs(self, where: str, values: tuple[object, ...]) -> Iterator[QueuedFile]:

@@ -16,6 +16,7 @@ from pathlib import Path
 import uvicorn
 
 from grader import home, languages
+from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.lock import locked
 from grader.classroom.attempts.store import FOLDER, Store
 from grader.course import catalogue
@@ -119,6 +120,9 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
         ground = ServerGround(
             asked.out, course, "Kernels" if home.here().shipped else home.root().name, names, lacking=lacking)
         ground.read_folders(store)
+        # The course may count other attempts by now.
+        for line in refresh(store, asked.out, course.late):
+            failed(line)
         queue = ServerQueue(asked.out / FOLDER)
         open_.callback(queue.close)
         listening = open_.enter_context(address.bound())

@@ -84,7 +84,7 @@ class ServerGrading:
         self._stopping = threading.Event()
         self._lanes: Lanes | None = None
         self._thread = threading.Thread(target=self._run, name="grading", daemon=True)
-        self._begun: dict[str, tuple[QueuedFile, Attempt]] = {}
+        self._begun: dict[Submission, tuple[QueuedFile, Attempt]] = {}
         self._failing: set[int] = set()
         self.broken = ""
         """Why nothing can be graded; "" if it can, or the lanes still start."""
@@ -96,7 +96,9 @@ class ServerGrading:
     def failed(self, line: str) -> None:
         """Record a failure of the grader, for staff to read."""
         at = datetime.datetime.now().astimezone().strftime("%H:%M")
-        self.failures = [*self.failures[-99:], f"{at}: {line}"]
+        # What is tried every few seconds fails in the same words until it is mended.
+        before = self.failures[:-1] if self.failures and self.failures[-1].endswith(f": {line}") else self.failures
+        self.failures = [*before[-99:], f"{at}: {line}"]
         self._say_failed(line)
 
     def start(self) -> None:
@@ -107,8 +109,8 @@ class ServerGrading:
     def end(self) -> None:
         """End the lanes. Files that they grade wait again when the server starts the next time."""
         self._stopping.set()
-        # The thread alone uses the lanes until it has stopped, or hangs.
-        self._thread.join(END_SECONDS)
+        # The thread alone uses the lanes until it has stopped, or hangs, or waits for them to start.
+        self._thread.join(END_SECONDS if self.device else 0)
         if self._thread.is_alive() and self._lanes is not None:
             self._lanes.__exit__(KeyboardInterrupt)
             self._thread.join(END_SECONDS)
@@ -172,8 +174,9 @@ class ServerGrading:
 
     def _jobs(self, environment: str) -> Iterator[Job | None]:
         """Yield a job for each file that waits, and None whenever none does. A file whose answer is known gets it."""
+        take = partial(self._queue.take, self._ground.course.submissions.at_once)
         while not self._stopping.is_set():
-            while (taken := self._sure(self._queue.take)) is not None:
+            while (taken := self._sure(take)) is not None:
                 try:
                     job = self._job(*taken, environment)
                 except Exception as error:
@@ -210,16 +213,16 @@ class ServerGrading:
                     store.add([(before.model_copy(update={
                         "of": before.id, "submitted_at": queued.received_at}), result)])
                     before = store.attempts(slug)[-1]
-                for line in refresh(store, ground.out, slug):
+                for line in refresh(store, ground.out, ground.course.late, slug):
                     self.failed(line)
                 self._end(queued, (before, result), KernelProfile(trouble=NO_GPU) if queued.profile else None)
                 return None
             stands = list(standing(recorded, store.decisions()).values())
-            self._begun[slug] = queued, draft
+            self._begun[job.submission] = queued, draft
             return replace(job, earlier=earlier(store, stands, {name: draft}))
 
     def _finished(self, graded: Graded) -> None:
-        queued, draft = self._begun.pop(graded.submission.slug)
+        queued, draft = self._begun.pop(graded.submission)
         try:
             self._end(queued, self._recorded(graded, draft), graded.profile)
         except Exception as error:
@@ -229,7 +232,8 @@ class ServerGrading:
         """Return the attempt and its result, once they are recorded, or why the grader failed."""
         name = draft.assignment
         with self._ground.recording, Store.create(self._ground.out) as store:
-            lines = keep(store, self._ground.out, {name: draft}, graded.result, graded.log, graded.error)
+            lines = keep(store, self._ground.out, self._ground.course.late, {name: draft}, graded.result, graded.log,
+                         graded.error)
             made = [one for one in store.attempts(draft.slug) if one.assignment == name]
         if graded.result is None or graded.result.assignments[name].ours or not made:
             return (lines or [graded.error or "it was not graded"])[0]

@@ -15,6 +15,7 @@ from grader.course.course import LimitsTable
 from grader.home import ROOT
 from grader.judging.evidence.large import told as said_of_all
 from grader.judging.evidence.sampling import LATE, SLOW, SampledCase
+from grader.languages.triton.phrases import PHRASES
 from tests.graded import results, told
 from tests.members import Member
 
@@ -40,7 +41,7 @@ def test_the_result_says_what_was_looked_at(tmp_path: Path, folder: Path, name: 
 def test_what_is_left_to_a_gpu_is_said_once() -> None:
     first, second, third, *_ = assignments()["silu"].cases
     looks = [SampledCase(first, unseen=LATE), SampledCase(second, unseen=SLOW), SampledCase(third, unseen=LATE)]
-    assert said_of_all(looks) == (
+    assert said_of_all(looks, PHRASES) == (
         f"Left to a GPU: {first.name}, {third.name} (looking took longer than 20 s); {second.name} (a part of it takes "
         "the simulator too long, whatever its speed on a GPU).")
 

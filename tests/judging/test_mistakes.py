@@ -19,6 +19,7 @@ from grader.course.parameters import Inputs
 from grader.judging.answers.answers import Compared
 from grader.judging.answers.compare import compare, poison_
 from grader.judging.explain import explain_case
+from grader.judging.explain.wording import mistaken, say
 from grader.results.result import Detail
 from tests.judging import faults
 from tests.judging.toys import BLEND, GEMM, NORM, called, explain
@@ -81,7 +82,7 @@ def test_each_mistake_is_told_from_the_others(assignment: Assignment, mistake: M
         if detail is not None and detail.pattern.startswith("mistake: "):
             seen += 1
             assert detail.pattern == f"mistake: {mistake.name}", (case.name, detail.hint)
-            assert detail.hint == mistake.hint
+            assert detail.hint == say(assignment.front_end.phrases, mistaken(mistake.hint))
     # Some mistakes show in cases for a GPU only.
     assert seen or not shown
 

@@ -6,20 +6,28 @@ import torch
 from torch import Tensor
 
 from grader.judging.answers.other_rows import answers_of_others
+from grader.judging.explain.wording import say
+from grader.languages.phrases import Fact
+from grader.languages.triton.phrases import PHRASES
 
 RIGHT = torch.rand(64, 100, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
 
 
 def words(got: Tensor, right: Tensor = RIGHT) -> list[str]:
-    return [said for said, _ in answers_of_others(got, right)]
+    return [_said(found) for found, _ in answers_of_others(got, right)]
+
+
+def _said(found: Fact) -> str:
+    return say(PHRASES, found).removeprefix("Every wrong value is ").removesuffix(".")
 
 
 def test_the_first_row_that_holds_anothers_is_named() -> None:
     moved = RIGHT.clone()
     moved[3:] = 0
     moved[2] = RIGHT[7]
-    ((said, answer),) = answers_of_others(moved, RIGHT)
-    assert said == "that of another row, or 0: row 2 holds what belongs to row 7" and bool((answer == moved).all())
+    ((found, answer),) = answers_of_others(moved, RIGHT)
+    assert _said(found) == "that of another row, or 0: row 2 holds what belongs to row 7"
+    assert bool((answer == moved).all())
     assert words(RIGHT.roll(1, 1)) == ["that of another column: column 0 holds what belongs to column 99"]
 
 

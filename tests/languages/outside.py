@@ -35,4 +35,4 @@ def read_all(source: str) -> None:
     for phrases in (CUDA, TRITON):
         list(phrases.slips(source))
         phrases.outside(source, outside(source.count("\n") + 1).model_copy(update={"access": "load"}))
-    CUDA.closer(CUDA.chances["shared"], Undefined(what="shared", kernel="k", line=1, tensor="a"), source)
+    CUDA.closer(Undefined(what="shared", kernel="k", line=1, tensor="a"), source)

@@ -13,6 +13,7 @@ import pytest
 from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.store import Store
 from grader.course.catalogue import CatalogueError, assignments, read
+from grader.course.late import Late
 from grader.course.submission import Submission
 from grader.grading.job import Graded
 from grader.home import ROOT
@@ -124,7 +125,7 @@ def test_what_is_kept_whole_is_read_for_the_class_and_goes_when_nothing_is_hidde
     assert kept(samples.result("ada")) == [] and (told / "checks.log").exists()
     with Store.existing(tmp_path / "out") as store:
         store.decide(store.attempts("ada")[-len(samples.KERNELS):])
-        assert refresh(store, tmp_path / "out") == []
+        assert refresh(store, tmp_path / "out", Late()) == []
     assert list(told.iterdir()) == []
     assert sorted(path.name for path in own.iterdir()) == ["checks.log", "report.html", "result.json"]
 

@@ -54,7 +54,8 @@ class Served:
                         environment="3", rules="4", submitted_at="2026-11-29T10:00:00+00:00")
         out = self.desk.ground.out
         with Store.create(out) as store:
-            assert keep(store, out, {"silu": draft}, samples.result("ada", {"silu": verdict}), "log") == []
+            late, result = self.desk.ground.course.late, samples.result("ada", {"silu": verdict})
+            assert keep(store, out, late, {"silu": draft}, result, "log") == []
             attempt = store.attempts("ada")[-1].id
         self.queue.finish(job, attempt, verdict.replace("_", " "), verdict)
         sent = self.queue.job(job)

@@ -29,9 +29,10 @@ async def slow(request: Request) -> PlainTextResponse:
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
     monkeypatch.setattr(connections, "HEAD_SECONDS", 0.3)
-    monkeypatch.setattr(connections, "MOST_SILENT", 3)
+    monkeypatch.setattr(connections, "MOST_OWING", 3)
+    app = Starlette(routes=[Route("/", slow, methods=["GET", "POST"])])
     server = uvicorn.Server(uvicorn.Config(
-        Starlette(routes=[Route("/", slow)]), http=BoundedProtocol, log_level="critical", timeout_graceful_shutdown=1))
+        app, http=BoundedProtocol, log_level="critical", timeout_graceful_shutdown=1))
     listening = socket.create_server(("127.0.0.1", 0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
@@ -77,6 +78,17 @@ def test_a_second_request_that_does_not_arrive_ends_its_connection(address: tupl
             pass
         connection.sendall(b"GET / HT")
         assert ended(connection)
+
+
+def test_an_address_has_a_few_half_sent_bodies(address: tuple[str, int]) -> None:
+    half = [socket.create_connection(address) for _ in range(3)]
+    for connection in half:
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nhalf")
+    time.sleep(0.1)
+    with socket.create_connection(address) as one_more:
+        assert ended_at_once(one_more) and not any(ended_at_once(one) for one in half)
+    for connection in half:
+        connection.close()
 
 
 def test_an_address_has_a_few_silent_connections_and_many_that_speak(address: tuple[str, int]) -> None:

@@ -74,5 +74,7 @@ def test_lost_lanes_and_a_lost_scheduler_cost_nobody_an_attempt(tmp_path: Path) 
             thread.join()
         server.send_signal(signal.SIGINT)
         assert server.wait(60) == 0, log.read_text()
+        # A server goes on by itself: no command is to be given again.
+        assert "same command" not in log.read_text()
     assert states == {f"{name} {moment}": "finished" for name in STUDENTS for moment in ("first", "second")}
     assert recorded(out) == {name: ["accepted"] * 2 for name in STUDENTS}

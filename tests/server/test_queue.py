@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.server.queue import _SCHEMA, FILE, QueueError, ServerPerson, ServerQueue, TooManyError
+from grader.server.queue import _SCHEMA, FILE, QueueError, ServerPerson, ServerQueue, TooManyError, now
 
 
 @pytest.fixture
@@ -55,6 +55,40 @@ def test_students_take_turns(queue: ServerQueue) -> None:
     queue.finish(taken[0][0].id, 1, "")
     following = queue.take()
     assert following is not None and following[0].assignment == "gemm"
+
+
+def test_a_clock_that_jumps_locks_nobody_out(queue: ServerQueue, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada, bob = people(queue, "ada", "bob")
+
+    def sent_and_judged(at: str) -> None:
+        monkeypatch.setattr("grader.server.queue.now", lambda: at)
+        number = queue.receive(ada, "silu", "silu.py", at.encode(), per_day=1)
+        assert queue.take() is not None
+        queue.finish(number, 1, "")
+
+    sent_and_judged("2036-01-01T00:00:00+00:00")
+    monkeypatch.undo()
+    sent_and_judged(now())
+    with pytest.raises(TooManyError):
+        sent_and_judged(now())
+    # Who was served while the clock was ahead has a turn like everybody else.
+    monkeypatch.undo()
+    queue.receive(bob, "silu", "silu.py", b"bob's")
+    assert queue.take() is not None
+    for person in (bob, ada):
+        queue.receive(person, "gemm", "gemm.py", b"next")
+    assert [job.person.name for job in queue.waiting()] == ["ada", "bob"]
+
+
+def test_a_course_may_let_a_student_have_several_files_in_work(queue: ServerQueue) -> None:
+    ada, bob = people(queue, "ada", "bob")
+    for assignment in ("silu", "gemm", "transpose"):
+        queue.receive(ada, assignment, f"{assignment}.py", assignment.encode())
+    queue.receive(bob, "silu", "silu.py", b"bob's")
+    assert [one and one[1] for one in (queue.take(2) for _ in range(4))] == [b"silu", b"bob's", b"gemm", None]
+    # Of one assignment, one at a time: the second would be held against an answer that is not there yet.
+    queue.receive(bob, "silu", "silu.py", b"bob's next")
+    assert queue.take(2) is None and queue.take(3) is not None and queue.take(9) is None
 
 
 def test_a_newer_file_takes_the_place_of_one_that_waits(queue: ServerQueue) -> None:

@@ -120,6 +120,8 @@ def test_a_link_signs_in_and_a_wrong_one_does_not(served: Served) -> None:
         answer = client.post("/enter", data={"link": "guess"})
     assert answer.status_code == 429 and int(answer.headers["retry-after"]) > 0
     assert answer.headers["content-type"].startswith("text/html")
+    # Somebody else at the same address has the right one.
+    assert served.client("bob").get("/log").status_code == 200
 
 
 @pytest.mark.parametrize(("name", "content", "status", "said"), [
@@ -210,6 +212,25 @@ def test_a_student_chooses_which_attempt_counts(served: Served, monkeypatch: pyt
     monkeypatch.setattr(served.desk, "ground", replace(
         served.desk.ground, course=chosen.model_copy(update={"submissions": rules})))
     assert client.post(f"/choose/{new}", data={"key": key}).status_code == 409
+
+
+@pytest.mark.parametrize(("count", "expected"), [("latest", [True, False]), ("best", [False, True])])
+def test_lists_say_which_attempt_counts(
+    served: Served, monkeypatch: pytest.MonkeyPatch, count: str, expected: list[bool]
+) -> None:
+    course = served.desk.ground.course
+    rules = course.model_copy(update={"late": course.late.model_copy(update={"count": count})})
+    monkeypatch.setattr(served.desk, "ground", replace(served.desk.ground, course=rules))
+    _, right = served.judged(b"# right\n", verdict="accepted")
+    _, last = served.judged(b"# wrong again\n")
+    assert [one["counts"] for one in served.program("ada").get("/api/files").json()] == [*expected, False]
+    # The first page, the report on disk and the class page show the same one.
+    shows = {"latest": last, "best": right}[count]
+    assert f'href="/attempt/{shows}">' in served.client("ada").get("/").text.partition("Your kernels")[2]
+    result = json.loads((served.desk.ground.out / "ada/result.json").read_text())
+    assert (result["assignments"]["silu"]["verdict"] == "accepted") == (count == "best")
+    score = 60 if count == "best" else 0
+    assert f'"ada","Ada L.",{score},' in served.client("tess").get("/class/gradebook.csv").text
 
 
 def test_a_leaderboard_has_what_counts_under_pseudonyms(served: Served) -> None:

@@ -82,6 +82,8 @@ def test_a_student_sends_from_a_terminal(server: RealServer, tmp_path: Path) -> 
     right = server.run("submit", "reference/silu.py", "--note", "the reference", "--profile", home=tmp_path)
     assert right.returncode == 0 and "passed  60 of 60 points measured" in right.stdout, right
     assert "Not profiled: the machine that graded it has no GPU." in right.stdout
+    missing = server.run("submit", "nowhere/silu.py", home=tmp_path)
+    assert missing.returncode == 2 and "nowhere/silu.py: No such file or directory; name a file" in missing.stderr
     long = server.run("submit", "reference/silu.py", "--note", "x" * 501, home=tmp_path)
     assert long.returncode == 2 and "at most 500: shorten it" in long.stderr
     (tmp_path / "silu.py").write_text(WRONG)
@@ -89,6 +91,9 @@ def test_a_student_sends_from_a_terminal(server: RealServer, tmp_path: Path) -> 
     assert wrong.returncode == 1 and "against the rules" in wrong.stdout, wrong
     listed = server.run("status", home=tmp_path)
     assert re.search(r"2 .*silu\.py .*against the rules.*\n1 .*silu\.py .*passed, 60 of 60", listed.stdout), listed
+    assert listed.stdout.count("counts") == 2, listed
+    again = server.run("submit", "--again", "1", home=tmp_path)
+    assert again.returncode == 0 and "passed  60 of 60 points measured" in again.stdout, again
     (tmp_path / "gemm.py").write_text("x = 1\n")
     refused = server.run("submit", str(tmp_path / "gemm.py"), home=tmp_path)
     assert refused.returncode == 2 and "no file of this course; send one of silu.cu, silu.py" in refused.stderr
@@ -241,6 +246,22 @@ def test_a_keyboard_is_enough(server: RealServer) -> None:
         page.wait_for_selector("h1:has-text('Profile')")
         assert "has no GPU" in page.inner_text("main")
         browser.close()
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd-analyze")
+def test_systemd_takes_the_unit_of_the_documentation(tmp_path: Path) -> None:
+    (unit,) = re.findall(r"```ini\n(.*?)```", (ROOT / "docs/server.md").read_text(), re.DOTALL)
+    for old, new in {"/srv/course/.venv/bin/kernelmark": sys.executable, "User=kernelmark": "User=root"}.items():
+        assert old in unit
+        unit = unit.replace(old, new)
+
+    def said(text: str) -> str:
+        (tmp_path / "kernelmark.service").write_text(text)
+        return subprocess.run(["systemd-analyze", "verify", tmp_path / "kernelmark.service"], capture_output=True,
+                              text=True, check=False).stderr
+
+    assert "kernelmark" not in said(unit)
+    assert "Unknown" in said(unit.replace("Restart=", "Restarts="))
 
 
 def test_off_the_loopback_it_needs_tls(tmp_path: Path) -> None:

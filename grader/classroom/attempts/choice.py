@@ -98,7 +98,7 @@ def choose(
     for attempt in recorded:
         before.setdefault((attempt.slug, attempt.assignment, attempt.submission), []).append(attempt)
     stands = {hand_in.attempt.hand_in: hand_in.attempt for hand_in in standing}
-    hand_ins = by_assignment({hand_in.attempt.hand_in: hand_in for hand_in in standing})
+    hand_ins = by_assignment(standing)
     for submission, delivery in submissions.items():
         sources = read_sources(submission.folder, names, course.source_bytes, course.counted)
         for name, source in sources.items():

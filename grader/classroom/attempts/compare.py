@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.classroom.attempts.attempt import FACTS, Attempt
-from grader.classroom.attempts.standing import by_assignment, latest, pending, standing
+from grader.classroom.attempts.policy import counting_hand_ins
+from grader.classroom.attempts.standing import pending, standing
 from grader.classroom.attempts.store import Store
+from grader.course.late import Late
 from grader.results.result import AssignmentResult, Environment, Result
 from grader.results.text import plural
 
@@ -17,8 +19,8 @@ CHECKS = 4
 
 @dataclass(frozen=True)
 class Move:
-    """A standing attempt and a newer one of the same hand-in. `counts`: it is the student's last hand-in. `checks` are
-    the checks that differ, and `why` the causes, in words."""
+    """A standing attempt and a newer one of the same hand-in. `counts`: of the student's hand-ins, this one counts.
+    `checks` are the checks that differ, and `why` the causes, in words."""
 
     before: Attempt
     after: Attempt
@@ -35,11 +37,12 @@ class Move:
         return round(self.after.score - self.before.score, 2)
 
 
-def moves(store: Store) -> list[Move]:
+def moves(store: Store, late: Late) -> list[Move]:
     """Return every standing attempt that has a newer one, the largest change first. Raises StoreError."""
     attempts, decisions = store.attempts(), store.decisions()
-    last = {latest(hand_ins).attempt.hand_in for hand_ins in by_assignment(standing(attempts, decisions)).values()}
-    moved = [_move(before, after, before.hand_in in last, store.result(before), store.result(after))
+    stands = list(standing(attempts, decisions).values())
+    counting = {hand_in.attempt.hand_in for hand_in in counting_hand_ins(stands, late).values()}
+    moved = [_move(before, after, before.hand_in in counting, store.result(before), store.result(after))
              for before, after in pending(attempts, decisions)]
     return sorted(moved, key=lambda move: (-abs(move.points), move.before.slug, move.before.assignment))
 
@@ -101,7 +104,7 @@ def lines(moves: Sequence[Move], failed: Sequence[Attempt]) -> list[str]:
     for move in moved:
         before, after = move.before, move.after
         verdicts = f", {before.verdict} → {after.verdict}" if before.verdict != after.verdict else ""
-        which = "" if move.counts else " (a hand-in before the last one)"
+        which = "" if move.counts else " (a hand-in that does not count)"
         shown.append(f"{before.student} {before.assignment}{which}: {before.score:g} of {before.max_score:g} → "
                     f"{after.score:g} of {after.max_score:g} ({move.points:+g}){verdicts}; {'; '.join(move.why)}")
         shown += [f"    {text}" for text in move.checks[:CHECKS]]

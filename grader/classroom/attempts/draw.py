@@ -1,4 +1,4 @@
-"""The students' files in the folder of results, which are written from the standing attempts."""
+"""The students' files in the folder of results, which are written from the attempts that count."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.classroom.attempts.attempt import Attempt, hash_of_rules
-from grader.classroom.attempts.standing import by_assignment, latest, newest, newest_books, pending, standing
+from grader.classroom.attempts.policy import counting_hand_ins
+from grader.classroom.attempts.standing import by_assignment, newest, newest_books, pending, standing
 from grader.classroom.attempts.store import Store
 from grader.console import failed
 from grader.course.course import Course
+from grader.course.late import Late
 from grader.pages.leaderboard import key_of
+from grader.pages.load import load_results
 from grader.pages.people import pseudonym, shown_people
 from grader.results.files import replace
 from grader.results.hidden import any_hidden, for_student, staff
@@ -26,18 +29,18 @@ PAGE = "report.html"
 Books = Mapping[str, tuple[str, str]]
 
 
-def shown(store: Store, slug: str | None = None) -> dict[str, list[Attempt]]:
-    """Return the attempts that each folder's files show: the standing attempt of the latest hand-in for each
-    assignment."""
+def shown(store: Store, late: Late, slug: str | None = None) -> dict[str, list[Attempt]]:
+    """Return the attempts that each folder's files show: of each assignment the one that counts."""
     attempts: dict[str, list[Attempt]] = {}
-    for (folder, _), hand_ins in by_assignment(standing(store.attempts(slug), store.decisions())).items():
-        attempts.setdefault(folder, []).append(latest(hand_ins).attempt)
+    stands = list(standing(store.attempts(slug), store.decisions()).values())
+    for (folder, _), hand_in in counting_hand_ins(stands, late).items():
+        attempts.setdefault(folder, []).append(hand_in.attempt)
     return attempts
 
 
-def whole(store: Store, out: Path, slug: str | None = None) -> dict[str, Result]:
+def whole(store: Store, out: Path, late: Late, slug: str | None = None) -> dict[str, Result]:
     """Return the complete result of the folder `slug`, or of all, as `refresh` writes it. Raises StoreError."""
-    by_folder = shown(store, slug)
+    by_folder = shown(store, late, slug)
     books, marks = _books(by_folder), counting(store.marks())
     joined = ((folder, _whole(store, out, attempts, books, marks)) for folder, attempts in by_folder.items())
     return {folder: result for folder, result in joined if result is not None}
@@ -45,13 +48,14 @@ def whole(store: Store, out: Path, slug: str | None = None) -> dict[str, Result]
 
 def outdated(results: Mapping[str, Result], written: Mapping[str, Result]) -> list[str]:
     """Return a line about folders whose files differ from the `results` that the attempts give; empty if there are
-    none. Such files remain if a command was killed after it recorded attempts or decisions. `written` are the results
+    none. Such files remain if a command was killed after it recorded attempts or decisions, or if the course counts
+    other attempts by now. `written` are the results
     in the files."""
     # Notes may differ, since they compare a grade with those of others.
     old = [folder for folder, result in results.items()
            if folder not in written or _judgements(result) != _judgements(written[folder])]
-    return [f"{some(old)}: report.html and result.json are older than the grade, as after a command that was killed; "
-            "run that command again, which writes them"] if old else []
+    return [f"{some(old)}: report.html and result.json are older than the grade, as after a command that was killed or "
+            "another [late]; run kernelmark apply, which writes them"] if old else []
 
 
 def removed(gone: Sequence[str]) -> list[str]:
@@ -65,21 +69,21 @@ def _judgements(result: Result) -> str:
     return result.model_dump_json(include={"assignments"})
 
 
-def under_another_course_file(store: Store) -> set[tuple[str, str]]:
+def under_another_course_file(store: Store, late: Late) -> set[tuple[str, str]]:
     """Return each (folder, assignment) that was graded by other tests or rules than the assignment's newest standing
     attempt."""
-    shows = [attempt for attempts in shown(store).values() for attempt in attempts if not attempt.failed]
+    shows = [attempt for attempts in shown(store, late).values() for attempt in attempts if not attempt.failed]
     books = newest_books(shows)
     return {(attempt.slug, attempt.assignment) for attempt in shows if attempt.book != books[attempt.assignment]}
 
 
-def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
-    """Write the files of the folder `slug`, or of all, that differ from the standing attempts. Return a line for each
+def refresh(store: Store, out: Path, late: Late, slug: str | None = None) -> list[str]:
+    """Write the files of the folder `slug`, or of all, that differ from the attempts that count. Return a line for each
     failure.
 
     For a single folder, differences from the course files of other folders are not noticed.
     """
-    by_folder, lines = shown(store, slug), []
+    by_folder, lines = shown(store, late, slug), []
     books, marks = _books(by_folder), counting(store.marks())
     for folder, attempts in by_folder.items():
         try:
@@ -89,6 +93,16 @@ def refresh(store: Store, out: Path, slug: str | None = None) -> list[str]:
         except ValueError as error:
             lines.append(f"{attempts[0].student}: results not written: {error}")
     return lines
+
+
+def write_class_page(store: Store, out: Path, late: Late) -> None:
+    """Write the class page and the gradebook from the students' files. Raises OSError and StoreError."""
+    # Late: pages are slow to import.
+    from grader.pages.pages import write_class
+
+    loaded = load_results(out)
+    write_class(loaded.entries, out, failures=loaded.failures, others=under_another_course_file(store, late),
+                marks=store.marks())
 
 
 def beside(store: Store, course: Course) -> list[str]:
@@ -102,8 +116,9 @@ def beside(store: Store, course: Course) -> list[str]:
     other = sum(attempt.judged and attempt.rules != rules[attempt.assignment]
                 for hand_in, (_, attempt, _) in stands.items() if hand_in not in known)
     lines = []
-    if gone := [(slug, name) for (slug, name), hand_ins in by_assignment(stands).items()
-                if newest(hand_ins).attempt.empty and not latest(hand_ins).attempt.empty]:
+    counts = counting_hand_ins(list(stands.values()), course.late)
+    if gone := [(slug, name) for (slug, name), hand_ins in by_assignment(stands.values()).items()
+                if newest(hand_ins).attempt.empty and not counts[slug, name].attempt.empty]:
         lines.append("The newest hand-in lacks the file or has the stub alone, so the earlier file's grade counts: "
                      f"{some([' '.join(names) for names in gone])}")
     names = dict.fromkeys(attempt.assignment for attempt in attempts)

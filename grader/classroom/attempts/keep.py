@@ -9,12 +9,14 @@ from grader.classroom.attempts.attempt import Attempt
 from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.standing import Standing
 from grader.classroom.attempts.store import Store, StoreError
+from grader.course.late import Late
 from grader.course.scoring import EarlierShare, earlier_shares
 from grader.results.result import AssignmentResult, Result, with_assignments
 
 
 def keep(
-    store: Store, out: Path, drafts: Mapping[str, Attempt], result: Result | None, log: str = "", error: str = ""
+    store: Store, out: Path, late: Late, drafts: Mapping[str, Attempt], result: Result | None, log: str = "",
+    error: str = "",
 ) -> list[str]:
     """Record the outcome of the attempts `drafts`, by assignment, and write the student's files. Return a line for each
     failure of the grader. Without a `result` the whole grading failed, and `error` says why."""
@@ -32,7 +34,7 @@ def keep(
         if any(head.failed and head.assignment in before for head, _ in made):
             lines = [f"{line} (the earlier result was kept)" for line in lines]
         store.add(made, log)
-        lines += refresh(store, out, slug)
+        lines += refresh(store, out, late, slug)
     except StoreError as failed:
         lines.append(f"{student}: {failed}")
     except ValueError as failed:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.standing import Standing, latest, timed
+from grader.classroom.attempts.standing import Standing, by_assignment, latest, timed
 from grader.classroom.intake.manifest import Manifest, Member
 from grader.classroom.intake.people import Register
 from grader.course.late import IN_TIME, Excused, Late, Lateness, Override
@@ -168,6 +168,23 @@ def class_grades(
             for key, student in names.items()]
 
 
+def counting_hand_ins(stands: Sequence[Standing], late: Late) -> dict[tuple[str, str], Standing]:
+    """Return the hand-in that counts in each folder and assignment, judged or not. A group's members have one report:
+    where different hand-ins count for them, it shows that of the first member."""
+    groups = by_assignment(stands)
+    shown = {key: _latest(hand_ins, late) for key, hand_ins in groups.items()}
+    if late.count == "best":
+        by_id = {hand_in.attempt.id: hand_in for hand_in in stands}
+        for given in reversed(class_grades(stands, (), late, {name: 0 for _, name in groups}, {})):
+            shown |= {(line.attempt.slug, line.assignment): by_id[line.attempt.id]
+                      for line in given.lines if line.attempt is not None}
+    return shown
+
+
+def _latest(hand_ins: Sequence[Standing], late: Late) -> Standing:
+    return latest(hand_ins, chosen=late.count == "chosen")
+
+
 def grade(
     student: str, work: Mapping[str, Sequence[Standing]], late_days: int | None, late: Late,
     assignments: Mapping[str, float], books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
@@ -193,13 +210,13 @@ def grade(
         elif name in work:
             of = max(hand_in.attempt.max_score for hand_in in work[name])
             line = GradeLine(name, None, of, (Step("handed in, and not judged yet", None),), open=True,
-                             late=_late(latest(work[name]).attempt, late.deadline(student, name)))
+                             late=_late(_latest(work[name], late).attempt, late.deadline(student, name)))
         else:
             text = "nothing handed in, or not graded yet" if work else "nothing handed in"
             line = GradeLine(name, None, most, (Step(text, None),))
         line = _marked(line, [mark for mark in marks if mark.assignment == name])
         lines.append(_decided(line, final[name]) if name in final else line)
-    lines += [_removed(name, work[name]) for name in work if name not in assignments]
+    lines += [_removed(name, _latest(work[name], late).attempt) for name in work if name not in assignments]
     return Grade(student, tuple(lines), budget)
 
 
@@ -228,8 +245,7 @@ def _decided(line: GradeLine, given: Excused) -> GradeLine:
     return GradeLine(line.assignment, None, 0, (*line.steps, last), marks=line.marks)
 
 
-def _removed(name: str, work: Sequence[Standing]) -> GradeLine:
-    attempt = latest(work).attempt
+def _removed(name: str, attempt: Attempt) -> GradeLine:
     earned = f"{attempt.score:g} of {attempt.max_score:g} points" if attempt.judged else "work"
     return GradeLine(name, None, 0, (Step(f"no assignment of the course any more: {earned} not counted", None),),
                      removed=True)
@@ -237,7 +253,7 @@ def _removed(name: str, work: Sequence[Standing]) -> GradeLine:
 
 def _options(student: str, name: str, work: Sequence[Standing], late: Late, budget: int) -> list[_Option]:
     """Return the best option for each number of grace days; among equal ones, that of the latest hand-in."""
-    eligible = timed(work) if late.count == "best" else [latest(work, chosen=late.count == "chosen")]
+    eligible = timed(work) if late.count == "best" else [_latest(work, late)]
     judged = [hand_in for hand_in in eligible if hand_in.attempt.judged]
     deadline = late.deadline(student, name)
     # Empty hand-ins are not counted, since they could not give points.

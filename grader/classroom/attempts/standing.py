@@ -3,7 +3,7 @@ and are not stored."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from grader.classroom.attempts.attempt import Attempt, HandIn
@@ -58,20 +58,19 @@ def to_undo(decisions: Sequence[Decision]) -> int | None:
     return max((d.batch for d in decisions if d.undoes is None and d.batch not in {*undone, CHOICE}), default=None)
 
 
-def by_assignment(standing_attempts: Mapping[HandIn, Standing]) -> dict[tuple[str, str], list[Standing]]:
+def by_assignment(hand_ins: Iterable[Standing]) -> dict[tuple[str, str], list[Standing]]:
     """Return the hand-ins by student's folder and assignment."""
     groups: dict[tuple[str, str], list[Standing]] = {}
-    for hand_in, stands in standing_attempts.items():
-        groups.setdefault((hand_in.slug, hand_in.assignment), []).append(stands)
+    for hand_in in hand_ins:
+        groups.setdefault((hand_in.attempt.slug, hand_in.attempt.assignment), []).append(hand_in)
     return groups
 
 
-def latest(hand_ins: Sequence[Standing], *, chosen: bool = True) -> Standing:
+def latest(hand_ins: Sequence[Standing], *, chosen: bool) -> Standing:
     """Return the hand-in that a student chose, if there is one and it counts if `chosen`; or else the one that the
-    student made last for an assignment: by the times that the source gives, or in the
-    order of recording if a time is missing. If a file has several times, the one recorded last counts: it corrects the
-    others, or the file was handed in again. Empty hand-ins, and those on which the grader failed, count only if there
-    is no other."""
+    student made last for an assignment: by the times that the source gives, or in the order of recording if a time is
+    missing. If a file has several times, the one recorded last counts: it corrects the others, or the file was handed
+    in again. Empty hand-ins, and those on which the grader failed, count only if there is no other."""
     if chosen and (one := next((hand_in for hand_in in hand_ins if hand_in.chosen), None)):
         return one
     hand_ins = ([hand_in for hand_in in hand_ins if not hand_in.attempt.failed and not hand_in.attempt.empty]

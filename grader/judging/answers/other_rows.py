@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from grader.languages.phrases import Fact, fact
+
 # Fewest rows and columns, or elements, that exclude chance.
 FEW = 4
 # Share of a row's elements that agree with the right row that it seems to hold; share of the wrong elements that are
@@ -15,15 +17,15 @@ FEW = 4
 MOST = 0.9
 
 
-def answers_of_others(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield candidate answers, each with words that name its first example: every row of a matrix holds the right
+def answers_of_others(got: Tensor, right: Tensor) -> Iterator[tuple[Fact, Tensor]]:
+    """Yield candidate answers, each with a fact that names its first example: every row of a matrix holds the right
     values of some row, every column of some column, or else some elements those of others. Yields nothing if none does,
     or there are too few to exclude chance."""
     lines = [*_lines(got, right)] if right.ndim == 2 and min(right.shape) >= FEW else []
     yield from lines or (_elements(got, right) if right.numel() >= FEW else ())
 
 
-def _elements(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
+def _elements(got: Tensor, right: Tensor) -> Iterator[tuple[Fact, Tensor]]:
     """Yield the answer in which wrong elements hold the right value of exactly one other element."""
     values, order = right.flatten().sort()
     made = got.to(values).flatten()
@@ -37,11 +39,11 @@ def _elements(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
         first = int(held.int().argmax())
         places = (np.unravel_index(one, right.shape) for one in (first, int(order[at[first]])))
         here, there = (", ".join(map(str, place)) for place in places)
-        yield (f"that of another element: element [{here}] holds what belongs to [{there}]",
+        yield (fact("value.other_element", here=here, there=there),
                torch.where(held, values[at], right.flatten()).view(right.shape))
 
 
-def _lines(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
+def _lines(got: Tensor, right: Tensor) -> Iterator[tuple[Fact, Tensor]]:
     """Yield the answers by rows and by columns: in place of each row that is not 0 stands the right row nearest to
     it."""
     for unit in ("row", "column"):
@@ -54,9 +56,8 @@ def _lines(got: Tensor, right: Tensor) -> Iterator[tuple[str, Tensor]]:
         moved = among[taken] * there[:, None]
         held = there & _alike(made, moved) & ~_alike(made, among)
         if bool(held.any()):
-            at, zero = int(held.int().argmax()), "" if bool(there.all()) else ", or 0"
-            yield (f"that of another {unit}{zero}: {unit} {at} holds what belongs to {unit} {int(taken[at])}",
-                   moved if unit == "row" else moved.mT)
+            at, name = int(held.int().argmax()), "other_line" if bool(there.all()) else "other_line_or_zero"
+            yield (fact(f"value.{name}", unit=unit, at=at, other=int(taken[at])), moved if unit == "row" else moved.mT)
 
 
 def _alike(made: Tensor, among: Tensor) -> Tensor:

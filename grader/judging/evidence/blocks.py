@@ -14,7 +14,9 @@ from torch import Tensor
 
 from grader.course.assignment import Assignment
 from grader.judging.evidence.places import Array, Reach, corners
-from grader.judging.explain.wording import phrases_of, spoken
+from grader.judging.explain.evidence import Hint
+from grader.judging.explain.wording import phrases_of
+from grader.languages.phrases import fact
 from grader.plan.messages import Simulated
 from grader.plan.plan import ITEM_BYTES, Descriptor, Fill, Launch, Operation, Plan, Pointer, Structure
 from grader.plan.traffic import MOST_TOUCHED, Touched, Watch
@@ -37,7 +39,6 @@ QUICK = 10_000_000
 EVERY = 400_000_000
 
 UNPLAIN = "which of its programs stores what last is not plain"
-ENOUGH = "Launch as many programs as the output has blocks, or have each go on to further blocks in a loop."
 
 
 class Unseen(Exception):
@@ -255,13 +256,10 @@ class Drawing:
         reached, total = sum(one.total * one.most for one in reaches), prod(self._shape)
         if reached >= total:
             return None
-        name, words = self._assignment.output.name, phrases_of(self._assignment)
         programs = sum(one.total for one in reaches if one.most) or sum(self._totals)
-        return Detail(
-            kind="unwritten", message=spoken(
-                f"{programs:,} programs cannot write all {total:,} elements of {name}: each of those that were run "
-                f"here stores {max(one.most for one in reaches):,} at most.", words),
-            hint=spoken(ENOUGH, words))
+        hint = Hint(fact("sample.missing", programs=programs, total=total, name=self._assignment.output.name,
+                         most=max(one.most for one in reaches)), fact("sample.enough"))
+        return hint.detail(phrases_of(self._assignment), "unwritten")
 
     def _block(self, elements: Tensor, at: int, later: Sequence[Reach]) -> DrawnBlock:
         """Return the block around the element `at`: of the `elements` that a program stores, those that no `later`

@@ -14,9 +14,10 @@ from pydantic import ValidationError
 from grader import home, languages
 from grader.course.assignment import Assignment
 from grader.course.cases import Case
-from grader.judging.explain.wording import spoken
+from grader.judging.explain.wording import say
 from grader.judging.plans.planning import Unplanned
 from grader.judging.running.simulation import Simulation
+from grader.languages.phrases import fact
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS, occupancy
 from grader.plan.messages import Simulated, kernel_key
@@ -107,11 +108,10 @@ def with_warps(inspection: Inspection, others: Sequence[LaunchFacts]) -> Inspect
 def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, asked: int) -> LaunchFacts:
     facts = binary.facts
     threads, shared = one.threads, facts.shared + asked
-    holds, bound = (0, "")
-    share = 0.0
+    holds, bounds, share = 0, tuple[str, ...](), 0.0
+    words = languages.of(kernel).phrases
     if target in TARGETS:
-        holds, bound = occupancy(TARGETS[target], threads, facts.registers, shared)
-        bound = spoken(bound, languages.of(kernel).phrases)
+        holds, bounds = occupancy(TARGETS[target], threads, facts.registers, shared)
         share = holds * threads / TARGETS[target].max_threads_per_multi_processor
     widths: dict[tuple[str, int], Counter[int]] = {}
     for width in facts.lines:
@@ -119,8 +119,9 @@ def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, ask
     return LaunchFacts(
         kernel=kernel.name, line=one.line, grid=list(one.grid), counted=one.programs, cut=one.cut, threads=threads,
         registers=facts.registers, spills=facts.spills, shared=shared, tensor_cores=facts.tensor_cores,
-        copies=facts.copies, products="product" in languages.of(kernel).traits(kernel), resident=holds, bound=bound,
-        occupancy=round(share, 4), unit=spoken("program", languages.of(kernel).phrases),
+        copies=facts.copies, products="product" in languages.of(kernel).traits(kernel), resident=holds,
+        bound=" and ".join(say(words, fact(f"bound.{one}")) for one in bounds), occupancy=round(share, 4),
+        unit=say(words, fact("program")),
         accesses=[AccessFacts(
             access=each.access, line=each.line, tensor=each.given or each.tensor, lanes=each.lanes, masked=each.masked,
             needed=each.needed, moved=each.moved, widths=dict(widths.get((each.access, each.line), {})))

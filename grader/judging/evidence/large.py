@@ -14,9 +14,11 @@ from grader.judging.answers.inputs import Draws
 from grader.judging.evidence.blocks import Unseen
 from grader.judging.evidence.sampling import LATE, SECONDS, SLOW, Sample, SampledCase, Settled, wrong_part
 from grader.judging.explain import Called, between_elements, explain_case, explain_findings, explain_stop, left_unread
+from grader.judging.explain.wording import say
 from grader.judging.prepared import Prepared
 from grader.judging.running.allowance import USED_UP, Allowance
 from grader.judging.running.simulation import Ran, Simulation
+from grader.languages.phrases import Phrases, fact
 from grader.plan.messages import CannotSimulate
 from grader.plan.plan import Launch, Plan
 
@@ -116,24 +118,24 @@ def _all_of(
         share = f"All {found.total:,}" if found.count == found.total else f"{found.count:,} of {found.total:,}"
         detail = wrong_part(f"{share} elements are wrong", about, found, found.wrong)
         if (unread := left_unread(called)) is not None:
-            detail = detail.model_copy(update={"hint": unread.text, "place": called.place(unread.line)})
+            detail = detail.model_copy(update={"hint": unread.text(called.words), "place": called.place(unread.line)})
     elif detail is None:
         detail = explain_case(called, inputs[-1], answer)
         detail = detail or (between_elements(called, ran.between) if ran.between else None)
     return SampledCase(case, programs, programs, whole=True, detail=detail)
 
 
-def told(looks: Sequence[SampledCase]) -> str:
+def told(looks: Sequence[SampledCase], words: Phrases) -> str:
     """Return up to three sentences about how much was sampled; "" if there was nothing to sample."""
     seen = [look for look in looks if not look.unseen]
-    parts = [f"{look.run:,} of {look.programs:,} programs of {look.what}" for look in seen if not look.whole]
+    parts = [say(words, fact("sample.part", run=look.run, programs=look.programs, case=look.what))
+             for look in seen if not look.whole]
     whole = [look.what for look in seen if look.whole]
     reasons: dict[str, list[str]] = {}
     for look in looks:
         if look.unseen:
             reasons.setdefault(look.unseen, []).append(look.what)
-    said = [f"A sample of sizes that only a GPU runs whole was run here: {', '.join(parts)}."] if parts else []
-    said += [f"Run here as a whole: {', '.join(whole)}."] if whole else []
     left = [f"{', '.join(names)} ({reason})" for reason, names in reasons.items()]
-    said += [f"Left to a GPU: {'; '.join(left)}."] if left else []
-    return " ".join(said)
+    return say(words, fact("sample.run", parts=", ".join(parts)) if parts else None,
+               fact("sample.whole", cases=", ".join(whole)) if whole else None,
+               fact("sample.left", cases="; ".join(left)) if left else None)

@@ -22,22 +22,14 @@ from grader.course.parameters import Input, Inputs, Scalar, Update
 from grader.judging.answers.answers import finite
 from grader.judging.answers.compare import Comparison, index_of, plain, poison_, printed, unguarded
 from grader.judging.answers.inputs import Draws
-from grader.judging.evidence.blocks import (
-    ENOUGH,
-    OPERATIONS,
-    Drawing,
-    DrawnBlock,
-    Unseen,
-    buffers_of,
-    fills_of,
-    in_columns,
-)
+from grader.judging.evidence.blocks import OPERATIONS, Drawing, DrawnBlock, Unseen, buffers_of, fills_of, in_columns
 from grader.judging.explain import explain_findings, explain_stop
 from grader.judging.explain.findings import told
-from grader.judging.explain.wording import indexed, phrases_of, place, spoken
+from grader.judging.explain.wording import indexed, phrases_of, place, say
 from grader.judging.running.allowance import USED_UP
 from grader.judging.running.buffers import HostTensor
 from grader.judging.running.simulation import Simulation
+from grader.languages.phrases import fact
 from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Undefined, Unwritten
 from grader.plan.messages import CannotSimulate, Simulated
 from grader.plan.plan import Copy, Launch, Plan
@@ -161,9 +153,8 @@ class Sample:
             unset = next((one for one in again.findings if isinstance(one, Unwritten)), None)
             # A read of unwritten memory counts beside a wrong answer alone, since its value may go unused.
             if detail is not None and detail.kind == "wrong_values" and unset is not None:
-                hint = told(unset, None, phrases_of(self.assignment))
-                return detail.model_copy(update={
-                    "hint": f"{hint.seen} {hint.look}", "place": place(self.assignment, self.source, unset.line)})
+                words, where = phrases_of(self.assignment), place(self.assignment, self.source, unset.line)
+                return detail.model_copy(update={"hint": told(unset, None, words).text(words), "place": where})
         return detail
 
     def _check_plan(self) -> None:
@@ -278,10 +269,8 @@ class Sample:
 
     def _told(self, found: Comparison, wrong: Tensor, block: DrawnBlock) -> Detail:
         words = phrases_of(self.assignment)
-        of, bad = int(block.stored.sum()), int(wrong.sum())
-        are = "is" if bad == 1 else "are"
-        said = spoken(f"{bad:,} of the {of:,} elements that one program stores {are} wrong", words)
-        if block.alone:
-            said = spoken("No program stores an element that was drawn at random", words)
-        told = wrong_part(said, self.assignment, found, wrong, (block.rows.start, block.columns.start)[: wrong.ndim])
-        return told.model_copy(update={"hint": spoken(ENOUGH, words)}) if block.alone else told
+        seen = fact("sample.nobody") if block.alone else fact(
+            "sample.wrong", bad=int(wrong.sum()), of=int(block.stored.sum()))
+        told = wrong_part(say(words, seen), self.assignment, found, wrong,
+                          (block.rows.start, block.columns.start)[: wrong.ndim])
+        return told.model_copy(update={"hint": say(words, fact("sample.enough"))}) if block.alone else told

@@ -15,9 +15,10 @@ from grader.course.cases import Case
 from grader.course.parameters import Inputs
 from grader.judging.answers.answers import Compared
 from grader.judging.evidence.streams import unordered
-from grader.judging.explain.wording import element, phrases_of, place, program, spoken
+from grader.judging.explain.wording import element, phrases_of, place, program, say
 from grader.judging.running.allowance import Allowance
 from grader.judging.running.simulation import Manner, Ran, Simulation
+from grader.languages.phrases import fact
 from grader.plan.findings import (
     Access,
     EmptyGrid,
@@ -292,9 +293,8 @@ class Witness:
         if found is None or len(stored) > 1 or stored[0].elements < len(chosen):
             return detail
         first = element(answer.about, stored[0].byte // size, comparison.got.shape)
-        found.seen = spoken(
-            f"This line stored the wrong elements; the first of them, {first}, in program "
-            f"{program(stored[0].program, stored[0].last)}.", phrases_of(self._assignment))
+        found.seen = say(phrases_of(self._assignment), fact(
+            "witness", element=first, id=program(stored[0].program, stored[0].last)))
         return detail.model_copy(update={"place": found})
 
 

@@ -6,24 +6,18 @@ Every sentence says what a simulator saw: tile and grid are those of the launch.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
 from grader.judging.explain.evidence import Hint
-from grader.judging.explain.wording import capital, spoken, started
-from grader.languages.phrases import Phrases
+from grader.judging.explain.wording import started
+from grader.languages.phrases import Fact, Phrases, fact
 from grader.plan.findings import Access
-from grader.results.text import plural
 
-DIVIDED = "How does the kernel compute each index from the number of a program, and what does it divide by?"
-LEFT_OUT = ("Does the loop around it end before the last, incomplete block, as after a division that rounds down, or "
-            "does an `if` leave programs out?")
-ACCESS = {"load": "load", "store": "store", "atomic": "atomic operation", "granule": "descriptor's store"}
 # Numbers of elements that a thread may take at once.
 SHARES = (2, 4, 8)
 
@@ -49,18 +43,9 @@ class Layout:
         return min(self.rows, self.columns) > 1
 
     @property
-    def text(self) -> str:
-        """Return a sentence that says where an element lies."""
-        if not self.down:
-            return f"Element i of {self.name} lies at i."
-        return f"Element (i, j) of {self.name}, {self.down} x {self.across}, lies at i * {self.across} + j."
-
-    @property
-    def steps(self) -> str:
-        """Return words for the distance between neighbouring rows, or between a vector's elements."""
-        if not self.is_matrix:
-            return f"neighbours in {self.name} lie next to each other"
-        return f"a row of {self.name} has {self.across} = {self.columns:,}"
+    def sizes(self) -> dict[str, Any]:
+        """Return the values that sentences about the tensor have."""
+        return {"name": self.name, "down": self.down, "across": self.across, "columns": self.columns}
 
 
 @dataclass(frozen=True)
@@ -79,8 +64,8 @@ class TensorAccess:
     looked_up: bool = False
 
     @property
-    def where(self) -> str:
-        return f"the {ACCESS[self.access.access]} in line {self.access.line}"
+    def where(self) -> Fact:
+        return fact("here", access=fact(f"access.{self.access.access}"), line=self.access.line)
 
     @property
     def unsteady(self) -> bool:
@@ -91,8 +76,13 @@ class TensorAccess:
             moved and step <= moved <= step * (times - 1) for moved in self.access.programs))
 
     @property
-    def launched(self) -> str:
-        return f"the {started(self.launch, self.access.grid)}"
+    def launched(self) -> Fact:
+        return started(self.launch, self.access.grid)
+
+    @property
+    def takes_y(self) -> bool:
+        """Return whether the file asks for a program's number along y."""
+        return self.words.sentences["program_id_y"] in self.source
 
     @property
     def count(self) -> str:
@@ -157,8 +147,8 @@ class TensorAccess:
             return False
         return not moves or moves[0] % columns != 0 or (moves[0] % access.tile[0] == 0 and moves[0] != columns)
 
-    def hint(self, seen: str, look: str, pattern: str) -> Hint:
-        return Hint(spoken(capital(seen), self.words), spoken(look, self.words), pattern=pattern, line=self.access.line)
+    def hint(self, seen: Fact | None, look: Fact, pattern: str) -> Hint:
+        return Hint(seen, look, pattern=pattern, line=self.access.line)
 
 
 def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
@@ -178,8 +168,10 @@ def _strides(one: TensorAccess) -> Hint | None:
     right = {1, *[layout.columns] * bool(layout.down), *(apart * size for _, apart, size in one.dimensions if apart)}
     wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
     # A thread may own several elements, at any distance from the next thread's.
-    return None if wrong is None or one.words.names.threads else one.hint(
-        f"{one.where} steps by {one.named(wrong)} elements; {layout.steps}.", layout.text, "stride")
+    kind = "matrix" if layout.is_matrix else "vector"
+    return None if wrong is None or one.words.threads else one.hint(
+        fact(f"stride.{kind}", where=one.where, apart=one.named(wrong), **layout.sizes),
+        fact("stride.rows" if layout.down else "stride.neighbours", **layout.sizes), "stride")
 
 
 def _programs(one: TensorAccess) -> Hint | None:
@@ -202,16 +194,15 @@ def _programs(one: TensorAccess) -> Hint | None:
             or (moved == 1 and 1 not in tile) or (layout.is_matrix and not rows and lanes == 1)
         ):
             continue
-        if one.words.sights.same_thread and not tile and moved == lanes > 1:
-            return one.hint(f"in {one.where} all {lanes:,} lanes of a program use the same element of {layout.name}.",
-                            one.words.sights.same_thread, "same thread")
-        covered = f"{' x '.join(f'{size:,}' for size in tile.values())} elements" if tile else "one element"
-        width = f" (a row has {layout.across} = {layout.columns:,})" if layout.is_matrix else ""
+        if one.words.threads and not tile and moved == lanes > 1:
+            return one.hint(fact("same_thread.seen", where=one.where, lanes=lanes, name=layout.name),
+                            fact("same_thread.look"), "same thread")
+        covered = fact("distance.tile", sizes=" x ".join(f"{size:,}" for size in tile.values())) if tile else (
+            fact("distance.one"))
         return one.hint(
-            f"in each program {one.where} covers {covered} of {layout.name}, and the next program along axis {axis} "
-            f"begins {one.named(moved)} element{'s' * (moved != 1)} further on{width}.",
-            f"What is {one.words.names.program_ids[axis]} multiplied by? The factor should be the number of elements, "
-            "rows or columns that a program covers.", "program ids")
+            fact("distance.seen", where=one.where, covered=covered, axis=fact("xyz"[axis]), further=one.named(moved),
+                 moved=moved, width=fact("distance.width", **layout.sizes) if layout.is_matrix else "", **layout.sizes),
+            fact("distance.look", id=fact(f"program_id_{'xyz'[axis]}")), "program ids")
     return None
 
 
@@ -235,22 +226,21 @@ def uncovered(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     if len(parts) == 2:
         down, across = parts
         # Programs of a one-dimensional grid may be numbered in groups.
-        two = any(size > 1 for size in one.access.grid[1:]) or one.words.names.program_ids[1] in one.source
+        two = any(size > 1 for size in one.access.grid[1:]) or one.takes_y
         if two and (down.programs, across.programs) == (across.needed, down.needed) != (down.needed, across.needed):
             first = down.axis == 0 or across.axis == 1
             needed = (down.needed, across.needed) if first else (across.needed, down.needed)
-            return one.hint(
-                f"{one.launched}; {one.layout.name} needs {needed[0]:,} x {needed[1]:,} tiles.",
-                "Are rows and columns exchanged in the grid, or in the offsets of the store?", "grid axes exchanged")
+            return one.hint(fact("grid.exchanged.seen", launched=one.launched, name=one.layout.name, first=needed[0],
+                                 second=needed[1]), fact("grid.exchanged.look"), "grid axes exchanged")
     # There are enough programs, and offsets depend on their numbers: so the kernel divides these numbers in a wrong
     # way.
     more = math.prod(one.access.grid) - math.prod(part.needed for part in parts)
     if one.access.times > 1 or all(part.axis is None for part in parts) or more < 0:
         return _short(one, short[0])
     return one.hint(
-        f"{one.launched}, {'more than' if more else 'as many as'} {one.layout.name} has tiles of "
-        f"{' x '.join(f'{part.block:,}' for part in parts)}, yet {_covers(one, short[0])}: some of them store no tile, "
-        "or that of another one.", DIVIDED, "grid")
+        fact(f"grid.{'more' if more else 'enough'}", launched=one.launched, name=one.layout.name,
+             tiles=" x ".join(f"{part.block:,}" for part in parts), covers=_covers(one, short[0])),
+        fact("grid.divided"), "grid")
 
 
 def overlapping(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
@@ -262,11 +252,9 @@ def overlapping(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     if not 0 < step <= moved <= step * further or not 0 < end <= int(unwritten.flatten().int().argmax()):
         return None
     return one.hint(
-        f"{one.where} goes over {step * further + one.along(1):,} elements of {one.layout.name} in {further + 1:,} "
-        f"rounds of each program, and the next program begins {moved:,} further on: they store the same elements, and "
-        f"none stores those from element {end:,} on.", "What is "
-        f"{one.words.names.program_ids[axis]} multiplied by? The factor should be the number of elements that a "
-        "program covers in all its rounds.", "program ids")
+        fact("overlap.seen", where=one.where, covered=step * further + one.along(1), name=one.layout.name,
+             rounds=further + 1, moved=moved, end=end),
+        fact("overlap.look", id=fact(f"program_id_{'xyz'[axis]}")), "program ids")
 
 
 def rest_by_groups(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
@@ -277,9 +265,8 @@ def rest_by_groups(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | No
         start = rest.access.first
         if rest.several == 1 < groups.several and 0 < start < first == start * groups.several:
             return rest.hint(
-                f"{rest.where} begins at element {start:,}, which {groups.where} stores too, and nothing stores those "
-                f"from {first:,} on: {start:,} is the number of whole groups of {groups.several}.",
-                f"The rest begins at that number times {groups.several}: an index counts elements.", "rest")
+                fact("rest.seen", where=rest.where, start=start, groups=groups.where, first=first,
+                     several=groups.several), fact("rest.look", several=groups.several), "rest")
     return None
 
 
@@ -333,41 +320,37 @@ def _part(one: TensorAccess, unit: str, name: str, size: int, apart: int, moves:
 
 
 def _short(one: TensorAccess, part: Part) -> Hint:
-    count, names, sights = part.name or one.count, one.words.names, one.words.sights
-    each = f", {part.block:,} in each program" if part.programs > 1 else ""
-    programs = names.blocks.format(count=count, block=f"{part.block:,}") if part.block > 1 else count
-    look = (f"They take {programs} = {part.needed:,} programs, whose offsets contain {names.program_id} times a block, "
-            f"or a loop over the {part.unit}s.")
-    if sights.tuned and re.search(sights.tuned, one.source) and part.block > 1 == one.access.times:
-        look = sights.tuned_look.format(count=count)
-        each += f", and the grid is counted for larger blocks than the {part.block:,} of the configuration"
+    count, each = part.name or one.count, "each" if part.programs > 1 else "one"
+    needed = fact("grid.blocks", count=count, block=f"{part.block:,}") if part.block > 1 else count
+    look = fact("grid.takes", programs=needed, unit=part.unit, needed=part.needed)
+    if one.words.marked("tuned", one.source) and part.block > 1 == one.access.times:
+        look, each = fact("grid.tuned", count=count), f"tuned_{each}"
     if one.access.times > 1:
-        look = f"Where does the loop end? {part.name or f'The number of {part.unit}s'} differs from case to case."
+        look = fact(f"grid.loop.{'named' if part.name else 'unnamed'}", name=part.name, unit=part.unit)
     elif part.axis is not None and part.programs == part.size // part.block:
-        look += " Is a size divided with //, which rounds down and leaves out the incomplete block at the end?"
-    if part.axis is None and (second := names.program_ids[1]) in one.source:
-        look += f" The kernel takes {second}: has the grid a second size for it?"
-    return one.hint(f"{one.launched}; {_covers(one, part)}{each}.", look, "grid")
+        look = fact("grid.rounded", look=look)
+    if part.axis is None and one.takes_y:
+        look = fact("grid.second", look=look)
+    return one.hint(fact(f"grid.short.{each}", launched=one.launched, covers=_covers(one, part), each=part.block),
+                    look, "grid")
 
 
-def _covers(one: TensorAccess, part: Part) -> str:
-    size = f"{part.name} = {part.size:,}" if part.name else f"{part.size:,}"
-    first = "the first" if part.covered == 1 else f"the first {part.covered:,}"
-    return f"{one.where} covers only {first} of the {size} {part.unit}s of {one.layout.name}"
+def _covers(one: TensorAccess, part: Part) -> Fact:
+    return fact(f"grid.covers.{'named' if part.name else 'unnamed'}", where=one.where, size=part.size,
+                first="" if part.covered == 1 else f" {part.covered:,}", unit=part.unit, of=part.name,
+                name=one.layout.name)
 
 
 def _masked(one: TensorAccess, missing: int, first: int) -> Hint | None:
-    access = one.access
+    access, layout = one.access, one.layout
     if access.skipped and not (access.cut and one.flat):
-        return one.hint(
-            f"{one.launched}, enough for all of {one.layout.name}, but some of them come to {one.where} fewer times "
-            "than the first one, or never.", LEFT_OUT, "left out")
+        return one.hint(fact("left_out.seen", launched=one.launched, name=layout.name, where=one.where),
+                        fact("left_out.look"), "left out")
     if not access.cut:
         return None
-    at = f", all from element {one.named(first)} on" if one.flat else ""
-    look = f"Compare the offsets with the number of elements, {one.count}." if one.flat else (
-        f"Compare the index of the row with {one.layout.down}, and that of the column with {one.layout.across}.")
-    if one.words.sights.several and one.flat and missing == one.layout.total % one.several:
-        look = one.words.sights.several.format(count=one.several, rest=plural(missing, "element"))
-    return one.hint(f"the mask of {one.where} leaves out {missing:,} of the {one.layout.total:,} elements of "
-                    f"{one.layout.name}{at}.", look, "mask")
+    look = fact("masked.flat", count=one.count) if one.flat else fact("masked.matrix", **layout.sizes)
+    if one.words.threads and one.flat and missing == layout.total % one.several:
+        look = fact("several", count=one.several, rest=missing)
+    return one.hint(
+        fact("masked.from" if one.flat else "masked.seen", where=one.where, missing=missing, total=layout.total,
+             name=layout.name, first=one.named(first)), look, "mask")

@@ -56,7 +56,7 @@ class Called:
     def accesses(self) -> list[TensorAccess]:
         """Return the loads and stores of tensors whose layout is known, except those that threads make in a loop."""
         # The rounds of a thread's loop need not be those of the file: a compiler merges several.
-        return [one for one in self.every_access if one.access.times == 1 or not self.words.names.threads]
+        return [one for one in self.every_access if one.access.times == 1 or not self.words.threads]
 
     @cached_property
     def every_access(self) -> list[TensorAccess]:
@@ -67,7 +67,7 @@ class Called:
                       for p in self.assignment.parameters)
         known = self._layouts()
         accesses = [TensorAccess.of_threads(one) for one in self.ran.accesses if one.line] if (
-            self.words.names.threads) else [(one, 1) for one in self.ran.accesses]
+            self.words.threads) else [(one, 1) for one in self.ran.accesses]
         return [TensorAccess(one, known[one.buffer], self.case.sizes, launches[one.kernel, one.grid].line,
                              self.source, self.words, several, numbers and not one.even)
                 for one, several in accesses if one.buffer in known and (one.kernel, one.grid) in launches

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -13,6 +13,10 @@ from torch import Tensor
 from grader.course.assignment import Assignment
 from grader.course.parameters import Inputs
 from grader.judging.answers.compare import MOST_EXACT, Comparison, bits_of_bool
+from grader.judging.explain.wording import say
+from grader.languages.phrases import Fact, Phrases
+from grader.results.result import Detail, Place
+from grader.results.verdicts import FailureKind
 
 # Share of the wrong elements that a claim must account for.
 AGREEMENT = 0.98
@@ -28,6 +32,8 @@ ROUNDING = {
     torch.float8_e4m3fn: 2.0**-3, torch.float8_e5m2: 2.0**-2}
 # Distinct values that bytes and whole numbers need at least to distinguish answers.
 LEVELS = 8
+# The pattern of a hint that its own question names.
+ASKED = "asked"
 # The pattern of a wrong output that shows none.
 UNKNOWN = "none known"
 # Patterns that describe the output without naming a line to blame; a race has many causes.
@@ -36,25 +42,33 @@ WEAK = frozenset({"", UNKNOWN, "zero", "not finite", "race"})
 
 @dataclass(frozen=True)
 class Hint:
-    """A hint: what was `seen` and where to `look`, each one or two whole sentences or "".
+    """A hint: what was `seen` and where to `look`, each one or two whole sentences.
 
     `pattern` names what a case shows, by the same name in every case, "" if none was sought; `line` is a line of the
     student's file, 0 if none is known. `fits` are the patterns among which a case does not distinguish. If not `sure`,
-    the observation may have nothing to do with the wrong answer. `guess` is the end of the text that follows from no
-    evidence: a proved change of the file replaces it.
+    the observation may have nothing to do with the wrong answer. `guess` says which part follows from no evidence,
+    `look` or all of the hint: a proved change of the file replaces it.
     """
 
-    seen: str
-    look: str
+    seen: Fact | None
+    look: Fact | None
     pattern: str = ""
     line: int = 0
     fits: tuple[str, ...] = ()
     sure: bool = True
-    guess: str = ""
+    guess: Literal["", "look", "all"] = ""
 
-    @property
-    def text(self) -> str:
-        return f"{self.seen} {self.look}".strip()
+    def text(self, words: Phrases) -> str:
+        return say(words, self.seen, self.look)
+
+    def guessed(self, words: Phrases) -> str:
+        """Return the end of the hint's text that is a guess."""
+        return self.text(words) if self.guess == "all" else say(words, self.look) if self.guess else ""
+
+    def detail(self, words: Phrases, kind: FailureKind, place: Place | None = None) -> Detail:
+        """Return a failure whose message is what was seen."""
+        return Detail(kind=kind, message=say(words, self.seen), hint=say(words, self.look), pattern=self.pattern,
+                      guess=say(words, self.look) if self.guess else "", place=place)
 
 
 class Evidence:

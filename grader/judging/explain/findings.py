@@ -8,17 +8,18 @@ from math import prod
 
 from grader.course.assignment import Assignment
 from grader.course.parameters import Tensor
-from grader.judging.explain.accesses import ACCESS, SHARES, TensorAccess, misplaced
+from grader.judging.explain.accesses import SHARES, TensorAccess, misplaced
 from grader.judging.explain.evidence import Hint
-from grader.judging.explain.wording import in_line, phrases_of, place, program, quoted, spoken, tensor_name
-from grader.languages.phrases import Phrases
+from grader.judging.explain.wording import both, in_line, phrases_of, place, program, quoted, say, tensor_name
+from grader.languages.phrases import Fact, Phrases, fact
 from grader.plan import findings as seen
 from grader.results.result import Detail
-from grader.results.text import plural
 from grader.results.verdicts import FailureKind
 
 # More than a block can hold: no partial block reaches so far past the end.
 LARGEST_BLOCK = 1 << 20
+# Undefined behaviour that GPUs are known to get right: it is a remark, and fails no run.
+PROMISED_BY_NOBODY = frozenset({"visible", "warp", "relaxed", "tuner", "streams", "pinned"})
 
 
 def explain_findings(
@@ -35,8 +36,7 @@ def explain_findings(
         for found in findings:
             if isinstance(found, kind) and (failed := _failure(found, findings, accesses, source, words)) is not None:
                 failure, hint = failed
-                return Detail(kind=failure, message=hint.seen, hint=hint.look, guess=hint.guess, pattern=hint.pattern,
-                              place=place(assignment, source, found.line))
+                return hint.detail(words, failure, place(assignment, source, found.line))
     return None
 
 
@@ -47,114 +47,105 @@ def _failure(
     match found:
         case seen.Assertion():
             said = " ".join(found.message.split())
-            if found.header:
-                return "exception", Hint(spoken(
-                    f"An assertion of the header {quoted(found.header)}{in_line(found.line)} does not hold in program "
-                    f"{program(found.program)}{f': {said}' if said else ''}.", words),
-                    "The header checks how it is used: what does this line pass to its function?")
-            fails = words.sights.assertion.format(line=in_line(found.line), program=program(found.program))
-            return "exception", Hint(
-                f"{fails}{f': {said}' if said else ''}.",
-                "The kernel checks this itself: either what it guards against happens, or the check is wrong. Sizes "
-                "and values are arbitrary.")
+            kind = "header" if found.header else "own"
+            values = {"line": in_line(found.line), "id": program(found.program), "said": f": {said}" if said else "",
+                      "header": quoted(found.header)}
+            return "exception", Hint(fact(f"assertion.{kind}.seen", **values), fact(f"assertion.{kind}.look"))
         case seen.OutOfBounds(space="shared"):
-            ours = not words.sights.block_library or words.sights.block_library not in source
-            name = f"the shared array {quoted(found.tensor)}" if found.tensor else "the shared memory"
-            other = words.sights.outside_shared_load if found.access == "load" and _sides(found)[0] else ""
-            ask = words.sights.block_library_look if not ours else (
-                words.sights.outside_shared + other if found.elements else words.sights.no_shared)
-            return "out_of_bounds", Hint(spoken(_reaches(found, name), words), ask, "outside shared memory")
+            name = fact("shared.array", tensor=quoted(found.tensor)) if found.tensor else fact("shared.memory")
+            other = fact("shared.load") if found.access == "load" and _sides(found)[0] else ""
+            ask = fact("shared.library") if words.marked("block_library", source) else (
+                fact("shared.outside", other=other) if found.elements else fact("shared.none"))
+            return "out_of_bounds", Hint(_reaches(found, name), ask, "outside shared memory")
         case seen.OutOfBounds():
             look = _outside(found, findings, accesses, source, words)
-            said = spoken(_reaches(found, tensor_name(found.tensor, found.given, words)), words)
-            return "out_of_bounds", Hint(said, look.text, look.pattern, guess=look.guess)
+            return "out_of_bounds", Hint(
+                _reaches(found, tensor_name(found.tensor, found.given)), both(look.seen, look.look), look.pattern,
+                guess="look" if look.guess else "")
         case seen.Misaligned():
             return "exception", Hint(
-                spoken(f"The {ACCESS[found.access]}{in_line(found.line)} moves {found.bytes} bytes at once, and begins "
-                       f"{found.offset:,} bytes into {tensor_name(found.tensor, found.given, words)} in program "
-                       f"{program(found.program)}, which is not a multiple of {found.bytes}.", words),
-                words.sights.misaligned.format(bytes=found.bytes), "misaligned")
+                fact("misaligned.seen", access=fact(f"access.{found.access}"), line=in_line(found.line),
+                     bytes=found.bytes, offset=found.offset, tensor=tensor_name(found.tensor, found.given),
+                     id=program(found.program)), fact("misaligned.look", bytes=found.bytes), "misaligned")
         case seen.Race(certain=True):
-            return "race", _race(found, words)
-        case seen.Undefined(certain=True) if (kind := words.chances[found.what].kind) is not None:
+            return "race", _race(found)
+        case seen.Undefined(certain=True) if found.what not in PROMISED_BY_NOBODY:
             hint = undefined(found, words, source)
-            general = words.sights.passed_by and hint.look == words.chances["shared"].look
+            general = hint.look is not None and hint.look.name == "undefined.shared.look"
             if general and (line := _passed_by(findings)) is not None:
-                hint = replace(hint, look=words.sights.passed_by.format(line=in_line(line)))
-            return kind, hint
+                hint = replace(hint, look=fact("race.passed_by", line=in_line(line)))
+            return "exception" if found.what == "descriptor" else "undefined", hint
     return None
 
 
 def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
     """Return the hint of a finding beside a wrong answer. `output` is the output to explain, None if no single one is
     meant."""
-    sights, line = words.sights, in_line(found.line)
+    line = in_line(found.line)
     match found:
         case seen.Recast():
             return Hint(
-                f"Line {found.line} casts the pointer to {tensor_name(found.tensor, found.given, words)}, of "
-                f"{found.before}, to one to {found.after}: offsets then count elements of that size, and the bits are "
-                "read as that type.", sights.recast, "pointer cast")
+                fact("recast.seen", line=found.line, tensor=tensor_name(found.tensor, found.given), before=found.before,
+                     after=found.after), fact("recast.look"), "pointer cast")
         case seen.Unwritten() if output is not None and found.given == output.name:
-            full, even = ("one arbitrary byte", "") if output.dtype == "uint8" else ("NaN", ": even 0 times NaN is NaN")
-            said, look = (
-                f"The atomic operation{line} takes in what {output.name} holds, which arrives full of {full}.",
-                f"Fill {output.name} before the launch, with 0 for a sum.") if found.access == "atomic" else (
-                f"{output.name} arrives full of {full}, and the kernel reads it{line} before anything is stored there.",
-                f"Compute from the inputs alone{even}. Where programs add to {output.name}, fill it with 0 before.")
-            return Hint(said, look, "reads the output", guess=look)
+            kind = "byte" if output.dtype == "uint8" else "nan"
+            name = "added_to" if found.access == "atomic" else "read"
+            values = {"out": output.name, "line": line, "full": fact(f"full_of.{kind}")}
+            return Hint(fact(f"output.{name}.seen", **values), fact(
+                "output.added_to.look" if name == "added_to" else f"output.read.{kind}", **values),
+                "reads the output", guess="look")
         case seen.Unwritten():
+            shared = found.space == "shared"
+            look = fact("unwritten.between", size=found.stored[0], apart=found.stored[1]) if found.stored else fact(
+                "unwritten.shared" if shared else "unwritten.look")
             # If several steps load a shared tile, `lanes` are those of one step alone.
-            count = "elements" if found.space == "shared" else plural(found.lanes, "element")
-            look = sights.unwritten_between.format(*found.stored) if found.stored else (
-                sights.unwritten_shared if found.space == "shared" else sights.unwritten)
-            return Hint(f"The {ACCESS[found.access] if found.kernel else 'copy'}{line} reads {count} of "
-                        f"{tensor_name(found.tensor, found.given, words)} that nothing has written.",
-                        look, "reads unwritten memory")
+            return Hint(
+                fact("unwritten.some" if shared else "unwritten.seen", lanes=found.lanes, line=line,
+                     access=fact(f"access.{found.access}" if found.kernel else "access.copy"),
+                     tensor=tensor_name(found.tensor, found.given)), look, "reads unwritten memory")
         case seen.Overflow():
             # Only the width of these types is known: the numbers may be unsigned.
-            narrow = found.type in ("int8", "int16")
-            held = f"what {found.type.removeprefix('int')} bits hold" if narrow else f"the range of {found.type}"
+            name = "bits" if found.type in ("int8", "int16") else "type"
             return Hint(
-                spoken(f"A number{line} passes {held} and wraps around ({quoted(found.operation)} in program "
-                       f"{program(found.program)}).", words),
-                sights.overflow_of_bytes if narrow else sights.overflow, "overflow")
+                fact(f"overflow.{name}.seen", line=line, type=found.type, bits=found.type.removeprefix("int"),
+                     operation=quoted(found.operation), id=program(found.program)), fact(f"overflow.{name}.look"),
+                "overflow")
         case seen.Race():
-            return _race(found, words)
+            return _race(found)
         case seen.Undefined():
             return replace(undefined(found, words), sure=True, line=found.line)
         case _:
             raise AssertionError(found)
 
 
-def _race(found: seen.Race, words: Phrases) -> Hint:
+def _race(found: seen.Race) -> Hint:
     first, second = (program(one, *found.programs) for one in found.programs)
-    where = f"element {found.element:,} of {tensor_name(found.tensor, found.given, words)}{in_line(found.line)}"
-    said = (f"Programs {first} and {second} store different values to {where}: which of them stays is left to chance."
-            if found.certain else
-            f"Programs {first} and {second} of one launch both use {where}, and at least one of them stores to it.")
-    return Hint(spoken(said, words), words.sights.race if found.certain else words.sights.unordered, "race", sure=False)
+    name = "certain" if found.certain else "possible"
+    return Hint(
+        fact(f"race.{name}.seen", first=first, second=second, element=found.element, line=in_line(found.line),
+             tensor=tensor_name(found.tensor, found.given)), fact(f"race.{name}.look"), "race", sure=False)
 
 
 def undefined(found: seen.Undefined, words: Phrases, source: str = "") -> Hint:
     """Return a hint for undefined behaviour: neither the language nor a GPU promises the result, which may come out
     right."""
-    chance = words.closer(words.chances[found.what], found, source)
+    closer = words.closer(found, source)
     first, other = (program(one, *found.programs) for one in [*found.programs, (0, 0, 0), (0, 0, 0)][:2])
     # Shared memory is a program's own.
-    tensor = quoted(found.tensor) if found.what in ("shared", "approximate") else tensor_name(
-        found.tensor, found.given, words)
-    known = {"line": in_line(found.line), "earlier": in_line(found.earlier), "element": found.element, "tensor": tensor,
-             "kernel": quoted(found.kernel), "program": first, "other": other}
-    return Hint(chance.seen.format(**known), chance.look.format(**known), f"undefined: {found.what}", sure=False)
+    tensor = quoted(found.tensor) if found.what in ("shared", "approximate") else tensor_name(found.tensor, found.given)
+    values = {"line": in_line(found.line), "earlier": in_line(found.earlier), "element": found.element,
+              "tensor": tensor, "kernel": quoted(found.kernel), "id": first, "other": other,
+              "what": fact("shared.element")}
+    return Hint(fact(f"undefined.{found.what}.seen", **{**values, **closer.values}),
+                closer.look or fact(f"undefined.{found.what}.look", **values), f"undefined: {found.what}", sure=False)
 
 
-def left_early(findings: Sequence[seen.Finding], words: Phrases) -> Hint | None:
+def left_early(findings: Sequence[seen.Finding]) -> Hint | None:
     """Return a hint for lanes that have ended before a barrier at which others wait, and so do no work after the
     barrier; None if there are none."""
     line = _ended_before_barrier(findings)
     return None if line is None else Hint(
-        words.sights.left_early.format(line=in_line(line)), words.sights.left_early_look, "left early", line)
+        fact("left_early.seen", line=in_line(line)), fact("left_early.look"), "left early", line)
 
 
 def _ended_before_barrier(findings: Sequence[seen.Finding]) -> int | None:
@@ -176,19 +167,17 @@ def _sides(found: seen.OutOfBounds) -> tuple[int, int]:
     return max(0, found.highest - found.elements + 1), max(0, -found.lowest)
 
 
-def _reaches(found: seen.OutOfBounds, name: str) -> str:
+def _reaches(found: seen.OutOfBounds, name: Fact | str) -> Fact:
     """Return a sentence such as "The load in line 10 reaches up to 19 elements past the end of x, which has 45, in 4
     programs: …"."""
-    sides = [f"up to {plural(far, 'element')} {side}" for far, side in zip(
-        _sides(found), ("past the end", "before the start"), strict=True) if far]
-    text = f"The {ACCESS[found.access]}{in_line(found.line)} reaches {' and '.join(sides) or 'outside'} of {name}"
-    first, several = f"program {program(found.program)}", found.programs > 1
-    text += f", which has {found.elements:,}{f', in {found.programs:,} programs' if several else ''}"
-    if found.active <= 1 or found.access == "granule":
-        return f"{text}: {first} is the first of them." if several else f"{text}, in {first}."
-    lie = "lies" if found.lanes == 1 else "lie"
-    return f"{text}: {found.lanes:,} of {found.active:,} active lanes {lie} outside in {first}" \
-           f"{', the first of them' if several else ''}."
+    past, before = _sides(found)
+    side = "both" if past and before else "past" if past else "before" if before else "none"
+    lanes = "lanes" if found.active > 1 and found.access != "granule" else "no_lanes"
+    return fact(
+        f"reaches.{lanes}.{'several' if found.programs > 1 else 'one'}", access=fact(f"access.{found.access}"),
+        line=in_line(found.line), sides=fact(f"sides.{side}", past=past, before=before), name=name,
+        elements=found.elements, programs=found.programs, lanes=found.lanes, active=found.active,
+        id=program(found.program))
 
 
 def _outside(
@@ -201,73 +190,59 @@ def _outside(
         if isinstance(one, seen.Overflow) or (isinstance(one, seen.Recast) and one.given == found.given):
             return told(one, None, words)
     if found.kept:
-        return Hint(f"This tensor was allocated before this call, in line {found.kept}, and has its size from then.",
-                    "Allocate it in each call, or anew where it is too small.", "kept tensor")
+        return Hint(fact("kept.seen", line=found.kept), fact("kept.look"), "kept tensor")
     if found.access == "granule":
-        return Hint("", words.sights.granule, "writes past the end")
-    told_by = words.outside(source, found) if words.names.threads or any(_later(one, found) for one in here) else None
+        return Hint(None, fact("granule"), "writes past the end")
+    slip = words.outside(source, found) if words.threads or any(_later(one, found) for one in here) else None
     hint = misplaced(here) or next(filter(None, (_by_itself(one, found) for one in here)), None) or (
-        Hint(told_by.seen, told_by.look, "guard") if told_by else Hint("", _why_outside(found, here, source, words)))
+        Hint(slip.seen, slip.look, "guard") if slip else Hint(None, _why_outside(found, here, source, words)))
     # A hint that asks is a guess: a missing mask is seen, but not which index it should compare.
-    return replace(hint, guess=hint.text) if "?" in hint.text else hint
+    return replace(hint, guess="all") if "?" in say(words, hint.seen, hint.look) else hint
 
 
-def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: str, words: Phrases) -> str:
+def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: str, words: Phrases) -> Fact:
     """Return the advice for an access outside its tensor from the finding alone, without its strides."""
     past, before = _sides(found)
-    far, sights = max(past, before), words.sights
+    far = max(past, before)
     if far > LARGEST_BLOCK:
-        side = "past the end" if past >= before else "before the start"
-        return (f"No block is large enough to reach {far:,} elements {side}: the offsets themselves are wrong, not "
-                f"their {spoken('mask', words)} alone. {sights.far_outside}")
+        return fact(f"outside.far.{'past' if past >= before else 'before'}", far=far)
     if before:
-        return spoken("Offsets are below 0: is something subtracted from them without a mask, or has a number of few "
-                      "bits wrapped around?", words)
-    if not found.masked and sights.block_pointer and sights.block_pointer in source:
-        return sights.block_pointer_look
+        return fact("outside.below")
+    if not found.masked and words.marked("block_pointer", source):
+        return fact("outside.block_pointer")
     # A matrix of one row does not show whether the kernel has an index of rows; a tile of two dimensions does.
     matrix = next((one.layout for one in here if one.layout.down and (len(one.access.tile) > 1 or not one.flat)), None)
-    both = f"the index of the row with {matrix.down}, and that of the column with {matrix.across}" if matrix else ""
+    sizes = {"down": matrix.down, "across": matrix.across} if matrix else {}
     every = prod(here[0].access.grid) if here else 0
     # A program's one number, such as the weight of its row, lies outside by its index, whatever the grid is.
     if every and 1 < found.active == found.lanes and found.programs > 1 and 2 * found.programs > every:
-        return spoken(f"{found.programs:,} of {every:,} programs lie outside, so the launch starts more programs than "
-                      "there is work for. Compare its grid with the shape: are two of its numbers exchanged?", words)
+        return fact("outside.idle", programs=found.programs, every=every)
     # A thread's condition is not seen as a mask is; the first of several blocks lacks none that the last one needs.
-    guarded = words.names.threads and max(every, found.programs) > 1 and not any(found.program)
+    guarded = words.threads and max(every, found.programs) > 1 and not any(found.program)
     if not found.masked and found.active > 1 and not guarded:
-        calls = {"load": words.names.load, "store": words.names.store, "atomic": words.names.atomic}
-        other = sights.unmasked_load if found.access == "load" else ""
-        sizes = f"that compares {both}" if matrix else sights.flat_sizes
-        rest = "" if matrix else " In a matrix compare rows and columns, each with its own size."
-        return sights.unmasked.format(call=calls[found.access], sizes=sizes, other=other) + rest
+        kind = "matrix" if matrix else "flat"
+        return fact(f"outside.unmasked.{kind}", call=fact(found.access), sizes=fact(f"outside.sizes.{kind}", **sizes),
+                    other=fact("outside.unmasked_load") if found.access == "load" else "")
     if not found.given:
-        return spoken("Is this tensor allocated for as many programs, rows or blocks as use it, whatever the sizes of "
-                      "the call are? And with the size of the type that the kernel uses?", words)
+        return fact("outside.own")
     if past == 1:
-        return spoken("One element too far: does the mask say <= n where < n is meant, or is 1 added to the offsets?",
-                      words)
+        return fact("outside.by_one")
     if found.lanes == found.active and (vector := next((one.layout for one in here if not one.layout.down), None)):
-        return f"{vector.name} has one element for each of {vector.across}: does the index count these, or others?"
+        return fact("outside.vector", name=vector.name, across=vector.across)
     # Tensors of three dimensions have no known layout.
-    flat = f"the offsets with {here[0].count}" if here else "the offsets with the right size, in each dimension"
-    index = "" if here else " And is each index multiplied by the stride of its own dimension?"
-    if matrix:
-        index = (" And element (i, j) of a matrix with C columns lies at i * C + j: is C the number of columns of this "
-                 "very tensor?")
-    return spoken(f"Does the mask compare {both or flat}?{index}", words)
+    name = "matrix" if matrix else "flat" if here else "unknown"
+    return fact(f"outside.mask.{name}", count=here[0].count if here else "", **sizes)
 
 
 def _by_itself(one: TensorAccess, found: seen.OutOfBounds) -> Hint | None:
     """Return a hint for vector accesses: an index that is multiplied twice, or a last group that is incomplete."""
     access, each = one.access, (one.access.tile or [1])[-1]
-    if one.words.names.threads and each in SHARES and access.lanes[-2:] == [each**2, 1]:
-        return one.hint("", f"Each thread moves {each} elements at once, and the next one begins {each**2} further on: "
-                        f"the index of a vector counts vectors, and is multiplied by {each} before.", "vector")
+    if one.words.threads and each in SHARES and access.lanes[-2:] == [each**2, 1]:
+        return one.hint(None, fact("vector.look", each=each, further=each**2), "vector")
     # An access past the end by less than a group is one of the last, incomplete group.
     (past, before), rest = _sides(found), one.layout.total % one.several
-    if one.words.sights.several and rest and not before and past < one.several:
-        return one.hint("", one.words.sights.several.format(count=one.several, rest=plural(rest, "element")), "groups")
+    if one.words.threads and rest and not before and past < one.several:
+        return one.hint(None, fact("several", count=one.several, rest=rest), "groups")
     return None
 
 

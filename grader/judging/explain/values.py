@@ -18,42 +18,21 @@ from torch import Tensor
 from grader.course.assignment import Assignment, Mistake
 from grader.judging.answers.other_rows import answers_of_others
 from grader.judging.explain.accesses import SHARES
-from grader.judging.explain.evidence import AGREEMENT, COVERAGE, ENOUGH, LEVELS, Evidence, Hint
+from grader.judging.explain.evidence import AGREEMENT, ASKED, COVERAGE, ENOUGH, LEVELS, Evidence, Hint
+from grader.judging.explain.wording import both
+from grader.languages.phrases import Fact, fact
 
 EXACT_AGREEMENT = 0.9999
 """Share of the wrong elements that a mistake must account for, so that two mistakes that differ in the last few
 elements are distinguished. Sums in float16 and bytes are exempt: float16 differs here and there with the order of a
 sum, and kernels round bytes or cut them off."""
 
-BYTES = ("A byte holds no fraction and nothing beyond 255: are sums and products in a larger type, "
-         "and numbers between 0 and 1 multiplied by 255?")
-CUT_OFF = ("Is a weight too small, or is each part cut to a whole number before they are added? Add them with their "
-           "fractions, and round once.")
-ZERO = ("Does the kernel store the result that it computed? A load whose mask is false gives 0, and so do an "
-        "accumulator that nothing is added to, and a division by infinity.")
-NAN = ("NaN comes from 0 / 0, from infinity less infinity (such as lanes of -inf less a maximum of -inf), and from the "
-       "root of a negative number, and infinity from a division by 0 and from what its type cannot hold, as float16 "
-       "beyond 65,504: which may it be here, if the numbers of one element are followed by hand?")
-OVER = ("exp overflows float32 beyond 88 and is 0 below -104, and inf / inf, inf * 0 and 0 / 0 are NaN: which "
-        "is it there? A maximum that is subtracted first, or exp of -|x|, stays within bounds.")
-WITHIN = "Which statement gives these their values? Follow one of them by hand."
-APART = "Which statement gives this one its value, and how does it differ from those of the others?"
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
-LOADED = "Does the kernel store the value that it loaded, in place of the one that it computed?"
-MINUS = "Is a minus missing, or one too many, or an absolute value taken?"
-WHOLE = "Is something converted to an integer on the way, or divided with //?"
-LOWER = "Is something converted to {} on the way? Keep loads, sums and results in float32."
-FOR_ALL = ("What is computed once for {}, such as a sum, a mean or a maximum? Look at which elements it takes, at what "
-           "it starts from, and at what it is divided by.")
-PLACE = "Which element does the load's offset give, and which one is meant? Compute both for one lane by hand."
-UPDATED = "{} is updated: does what it held before the call take part in what is stored there?"
-ANOTHER = "Is an index made in one way where it is computed, and in another where it is stored?"
-OF_RIGHT: Sequence[tuple[str, str, Callable[[Tensor], Tensor]]] = (
-    ("the right one with the other sign", MINUS, torch.neg),
-    ("the right one without its fraction", WHOLE, torch.trunc),
-    ("the right one rounded to float16", LOWER.format("float16"), Tensor.half),
+OF_RIGHT: Sequence[tuple[Fact, Fact, Callable[[Tensor], Tensor]]] = (
+    (fact("value.negated"), fact("value.minus"), torch.neg),
+    (fact("value.truncated"), fact("value.whole"), torch.trunc),
+    (fact("value.rounded", dtype="float16"), fact("value.narrow", dtype="float16"), Tensor.half),
 )
-
 
 # Most mistakes whose pairs are tried, and most elements of an answer on which they are tried.
 MOST_MISTAKES, MOST_PAIRED = 24, 1 << 14
@@ -109,7 +88,7 @@ def explain_values(evidence: Evidence) -> Hint | None:
         return _where(evidence) if evidence.count else None
     evidence = evidence.of_numbers()
     placed, found = _where(evidence), _values(evidence)
-    return replace(found, seen=f"{placed.seen} {found.seen}") if placed and found else placed or found
+    return replace(found, seen=both(placed.seen, found.seen)) if placed and found else placed or found
 
 
 def _values(evidence: Evidence) -> Hint | None:
@@ -118,51 +97,53 @@ def _values(evidence: Evidence) -> Hint | None:
         # A wrong bool is always the opposite of the right one.
         return None
     if not bool(got.any()):
-        every = "Every" if evidence.count == evidence.got.numel() else "Every wrong"
-        where, look = ("", BYTES if evidence.dtype == torch.uint8 else ZERO) if bool(right.any()) else (
-            " where -0 is right", "Is something added to it? 0 + -0 is 0.")
-        return Hint(f"{every} element is 0{where}.", look, pattern="zero")
+        every = "all" if evidence.count == evidence.got.numel() else "wrong"
+        asked = "negative" if not bool(right.any()) else "bytes" if evidence.dtype == torch.uint8 else "look"
+        return Hint(fact(f"zero.{every}{'_negative' if asked == 'negative' else ''}"), fact(f"zero.{asked}"),
+                    pattern="zero")
     if evidence.count < ENOUGH:
         return None
     if evidence.whole:
         got, right = (one[evidence.wrong].to(torch.int64) for one in (
             evidence.comparison.got, evidence.comparison.expected))
         if bool(((apart := got - right) == apart[0]).all()):
-            return Hint(f"Every wrong value is {abs(int(apart[0])):,} too {'large' if int(apart[0]) > 0 else 'small'}.",
-                        FOR_ALL.format("all elements"), pattern="difference")
+            side = "large" if int(apart[0]) > 0 else "small"
+            return Hint(fact(f"value.too_{side}", more=f"{abs(int(apart[0])):,}"),
+                        fact("value.for_all", of="all elements"), pattern="difference")
     if evidence.dtype == torch.uint8:
         light, less = evidence.expected > LEVELS, right - got
         if float(got.max()) < LEVELS and (
                 int((evidence.wrong & light).sum()) >= max(ENOUGH, COVERAGE * int(light.sum()))):
-            return Hint(f"Every wrong value is less than {LEVELS}.", BYTES, pattern="zero")
+            return Hint(fact("value.less", levels=LEVELS), fact("zero.bytes"), pattern="zero")
         if 0 < float(less.min()) <= float(less.max()) < LEVELS:
-            return Hint("Every wrong value is a few levels too small.", CUT_OFF, pattern="cut off")
-    for words, look, answer in _answers(evidence):
+            return Hint(fact("value.cut_off.seen"), fact("value.cut_off.look"), pattern="cut off")
+    for seen, look, answer in _answers(evidence):
         if evidence.is_explained_by(answer):
-            return Hint(words if words.endswith(".") else f"Every wrong value is {words}.", look, pattern=look)
+            return Hint(seen, look, pattern=ASKED)
     return None
 
 
-def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
-    """Yield candidate answers: words for what every wrong value is, or a whole sentence; a question about the cause;
-    and the answer, of the output's shape."""
+def _answers(evidence: Evidence) -> Iterator[tuple[Fact, Fact, Tensor]]:
+    """Yield candidate answers: what every wrong value is, a question about the cause, and the answer, of the output's
+    shape."""
     right, x = evidence.expected, evidence.inputs.get(evidence.output)
     if x is not None:
-        yield (f"the right answer to zeros in place of {evidence.output}", UPDATED.format(evidence.output),
+        yield (fact("value.updated.seen", name=evidence.output), fact("value.updated.look", name=evidence.output),
                evidence.right(**{**evidence.inputs, evidence.output: torch.zeros_like(x)}))
     if evidence.large:
         return
-    for words, look, answer in OF_RIGHT:
-        yield words, look, answer(right)
+    for seen, look, answer in OF_RIGHT:
+        yield seen, look, answer(right)
     for of_one, step in (("element", 1), ("row", right.shape[-1])) if right.ndim else ():
         for side, shift in (("after", -step), ("before", step)):
-            yield f"the right one of the {of_one} {side} it", PLACE, right.flatten().roll(shift).reshape(right.shape)
-    for words, moved in answers_of_others(evidence.got, right):
-        yield words, ANOTHER, moved
+            yield (fact("value.neighbour", unit=of_one, side=side), fact("value.place"),
+                   right.flatten().roll(shift).reshape(right.shape))
+    for seen, moved in answers_of_others(evidence.got, right):
+        yield seen, fact("value.another"), moved
     for name, x in evidence.tensors.items():
         if x.shape == right.shape[right.ndim - x.ndim:]:
-            yield f"{name} itself", LOADED, x.expand_as(right)
-            yield f"the right one times {name}", f"Is {name} multiplied once too often?", right * x
+            yield fact("value.itself", name=name), fact("value.loaded"), x.expand_as(right)
+            yield fact("value.times.seen", name=name), fact("value.times.look", name=name), right * x
     # One difference or factor for all elements, or a factor for each row. Bytes that are nearly right fit any factor.
     known = evidence.finite & (evidence.comparison.wrong | (right != 0))
     got, among = (torch.where(known, one, 0.0) for one in (evidence.got, right))
@@ -171,15 +152,16 @@ def _answers(evidence: Evidence) -> Iterator[tuple[str, str, Tensor]]:
         factor = (got * among).sum(dims, keepdim=True) / (among * among).sum(dims, keepdim=True)
         if of == "all elements":
             more = float((got - among).sum() / known.sum())
-            yield f"{abs(more):.6g} too {'large' if more > 0 else 'small'}", FOR_ALL.format(of), right + more
-            yield f"{float(factor):.6g} times the right one", FOR_ALL.format(of), factor * right
+            look = fact("value.for_all", of=of)
+            yield fact(f"value.too_{'large' if more > 0 else 'small'}", more=f"{abs(more):.6g}"), look, right + more
+            yield fact("value.factor", factor=float(factor)), look, factor * right
         elif right.ndim == 2 and right.shape[1] >= ENOUGH and right.shape[0] > 1:
-            yield "Each row is off by a constant factor of its own.", FOR_ALL.format(of), factor * right
+            yield fact("value.rows"), fact("value.for_all", of=of), factor * right
     for name, x in evidence.tensors.items():
         # An oracle takes no indices of another sign.
         if evidence.inputs[name].dtype.is_floating_point:
-            for sign, changed in (("without its", x.abs()), ("with the other", -x)):
-                yield (f"the right answer to {name} {sign} sign", MINUS,
+            for sign, changed in (("without", x.abs()), ("other", -x)):
+                yield (fact(f"value.sign.{sign}", name=name), fact("value.minus"),
                        evidence.right(**{**evidence.inputs, name: changed}))
 
 
@@ -188,19 +170,19 @@ def _where(evidence: Evidence) -> Hint | None:
     wrong elements are NaN or infinite, only these count as wrong."""
     wrong = evidence.wrong & ~evidence.finite if evidence.broken else evidence.wrong
     right = ~wrong & evidence.written
-    state = "Wrong exactly"
+    state = "wrong"
     if evidence.broken:
-        what = "NaN" if bool(evidence.got[wrong].isnan().any()) else "infinite"
+        state = "nan" if bool(evidence.got[wrong].isnan().any()) else "infinite"
         if not bool(right.any()):
-            return Hint(f"Every element is {what}.", NAN, pattern="not finite")
-        state = f"The output is {what} exactly"
+            return Hint(fact(f"where.every.{state}"), fact("where.not_numbers"), pattern="not finite")
     if int(wrong.sum()) < 2 or not bool(right.any()):
         return None
     features = [(name, x) for name, x in evidence.tensors.items() if x.shape == wrong.shape]
     if evidence.dtype.is_floating_point:
-        features.append(("the right answer", evidence.expected))
+        features.append(("", evidence.expected))
     most, enough = (1 - COVERAGE) * int(wrong.sum()), max(ENOUGH, (1 - COVERAGE) * right.numel())
-    for name, feature in features if int(wrong.sum()) >= ENOUGH else ():
+    for given, feature in features if int(wrong.sum()) >= ENOUGH else ():
+        name = given or fact("where.right_answer")
         for signed, side in ((feature, "positive"), (-feature, "negative")):
             least = float(signed[wrong].min())
             rest = signed[right & (signed < least)]
@@ -208,11 +190,12 @@ def _where(evidence: Evidence) -> Hint | None:
                 continue
             # The bound is below 88, since a product after exp overflows sooner.
             if evidence.broken and evidence.exponential and least >= 84:
-                beyond = "above" if side == "positive" else "below"
-                return Hint(f"{state} where {name} is far {beyond} 0.", OVER, pattern="not finite")
+                return Hint(fact(f"where.far.{side}", state=fact(f"where.{state}"), name=name), fact("where.over"),
+                            pattern="not finite")
             # An answer near 0 may be right by tolerance.
             if len(rest) >= enough and least > 0 and int((rest > 0).sum()) <= most:
-                return Hint(f"{state} where {name} is {side}.", WITHIN, pattern=f"where {name}")
+                return Hint(fact(f"where.{side}", state=fact(f"where.{state}"), name=name), fact("where.within"),
+                            pattern=f"where {given or 'the right answer'}")
     return _of_groups(wrong, right)
 
 
@@ -222,5 +205,5 @@ def _of_groups(wrong: Tensor, right: Tensor) -> Hint | None:
     for each in SHARES:
         place, alike = int(at[0]) % each, (wrong | right).flatten()[int(at[0]) % each::each]
         if bool((at % each == place).all()) and len(at) >= max(ENOUGH, COVERAGE * int(alike.sum())):
-            return Hint(f"Every wrong element is the {PLACES[place]} of a group of {each}.", APART, pattern="of groups")
+            return Hint(fact("group.seen", place=PLACES[place], each=each), fact("group.look"), pattern="of groups")
     return None

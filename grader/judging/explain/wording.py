@@ -1,20 +1,24 @@
-"""Lines of a student's file, names from it and words of its language, as sentences cite them."""
+"""Sentences from facts, in the terms of a file's language; lines of the file and names from it, as sentences cite
+them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
+from string import Formatter
+from typing import Any
 
 from torch import Tensor
 
 from grader.course.assignment import Assignment
 from grader.judging.answers.compare import index_of
-from grader.languages.phrases import Phrases
+from grader.languages.phrases import Fact, Phrases, fact, known
 from grader.plan.findings import Program
 from grader.results.result import Place
+from grader.results.text import plural
 
 NAME_CHARACTERS = 80
+_PLACE = re.compile(r"\{([\w.]+)\}")
 
 
 def phrases_of(assignment: Assignment) -> Phrases:
@@ -70,50 +74,67 @@ def quoted(name: str) -> str:
     return f"`{name.replace('`', '')[:NAME_CHARACTERS]}`"
 
 
-def tensor_name(tensor: str, given: str, words: Phrases) -> str:
+def tensor_name(tensor: str, given: str) -> Fact | str:
     """Return a tensor by its parameter and the kernel's name for it: "x (`x_ptr` in the kernel)"."""
     if given:
-        return given if tensor in ("", given) else f"{given} ({quoted(tensor)} in the kernel)"
-    return words.names.own_named.format(tensor=quoted(tensor)) if tensor else words.names.own_unnamed
+        return given if tensor in ("", given) else fact("tensor.given", given=given, tensor=quoted(tensor))
+    return fact("tensor.own", tensor=quoted(tensor)) if tensor else fact("tensor.unnamed")
 
 
-def spoken(text: str, words: Phrases) -> str:
-    """Return a sentence of the judge's in the terms of a language: "block 3" of a kernel for "program 3". Text that is
-    quoted as code stays."""
-    return _with_terms(text, words.names.terms)
+class _Filling(Formatter):
+    """Sentences of a language, with their places filled: by values, or else by its terms and other sentences. A place
+    that begins with a capital gives its text one, `{count:element}` is "1 element" or "2 elements", and
+    `{count:is|are}` one of the two words."""
+
+    def __init__(self, sentences: Mapping[str, str]) -> None:
+        self.sentences = sentences
+
+    def say(self, one: Fact) -> str:
+        if one.name == "mistake":
+            return self.terms(one.values["hint"])
+        return self.vformat(self.sentences[known(self.sentences, one.name)], (), one.values)
+
+    def terms(self, text: str) -> str:
+        """Return a text with its terms filled; other places stay, as a hint may quote code that has braces."""
+        def filled(place: re.Match[str]) -> str:
+            found = self.sentences.get(place[1])
+            if found is None and (found := self.sentences.get(place[1][0].lower() + place[1][1:])) is not None:
+                return capital(self.terms(found))
+            return place[0] if found is None else self.terms(found)
+
+        return _PLACE.sub(filled, text)
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        if field_name in kwargs:
+            return kwargs[field_name], field_name
+        if field_name in self.sentences:
+            return self.vformat(self.sentences[field_name], args, kwargs), field_name
+        found, name = self.get_field(field_name[0].lower() + field_name[1:], args, kwargs)
+        return capital(self.format_field(found, "")), name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Fact):
+            return self.say(value)
+        one, _, several = format_spec.partition("|")
+        if several:
+            return one if value == 1 else several
+        return plural(value, format_spec) if format_spec.isalpha() else format(value, format_spec)
 
 
-def spoken_mistake(text: str, words: Phrases) -> str:
-    """Return the hint of an assignment's mistake in the terms of a language. The word "block" stays."""
-    return _with_terms(text, {**words.names.terms, **words.names.mistakes, "block": "block"})
+def mistaken(hint: str) -> Fact:
+    """Return the hint of an assignment's mistake as a fact. {program} and the like are terms of the language there."""
+    return fact("mistake", hint=hint)
 
 
-def _with_terms(text: str, terms: Mapping[str, str]) -> str:
-    if not terms:
-        return text
-
-    def term(found: re.Match[str]) -> str:
-        if found[0] in terms:
-            return terms[found[0]]
-        return capital(terms[found[0][:1].lower() + found[0][1:]])
-
-    pattern = _pattern(tuple(terms))
-    parts = text.split("`")
-    return "`".join(part if at % 2 else pattern.sub(term, part) for at, part in enumerate(parts))
+def both(first: Fact | None, then: Fact | None) -> Fact | None:
+    """Return two sentences as one fact."""
+    return fact("both", first=first, then=then) if first and then else first or then
 
 
-@cache
-def _pattern(terms: Sequence[str]) -> re.Pattern[str]:
-    """Return a pattern that finds any of these terms, the longest first; words also with a plural s, or with a
-    capital."""
-    found = []
-    for term in sorted(terms, key=len, reverse=True):
-        first = f"[{term[0].upper()}{term[0]}]" if term[0].islower() else re.escape(term[0])
-        word = r"(?=s?\b)" if term[-1].isalpha() else ""
-        # "block size" is a term of the language's own.
-        size = "(?! size)" if term == "block" else ""
-        found.append((r"\b" if term[0].isalpha() else "") + first + re.escape(term[1:]) + word + size)
-    return re.compile("|".join(found))
+def say(words: Phrases, *facts: Fact | None) -> str:
+    """Return facts as sentences of a language."""
+    filling = _Filling(words.sentences)
+    return " ".join(filter(None, (filling.say(one).strip() for one in facts if one)))
 
 
 def written_name(assignment: Assignment, name: str) -> str:
@@ -127,10 +148,10 @@ def extent(sizes: Sequence[int]) -> str:
     return " x ".join(f"{size:,}" for size in sizes[:last + 1])
 
 
-def started(line: int, grid: Sequence[int]) -> str:
+def started(line: int, grid: Sequence[int]) -> Fact:
     """Return words for what a launch starts: "launch in line 12 starts 3 x 2 programs"."""
     count = extent(grid)
-    return f"launch in line {line} starts {count} program{'s' * (count != '1')}"
+    return fact("launch.starts", line=line, count=count, programs=1 if count == "1" else 2)
 
 
 def listed(names: Sequence[str]) -> str:

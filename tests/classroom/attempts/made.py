@@ -10,6 +10,7 @@ from grader.classroom.attempts.draw import shown
 from grader.classroom.attempts.keep import keep
 from grader.classroom.attempts.standing import Standing, standing
 from grader.classroom.attempts.store import Store
+from grader.course.late import Late
 from grader.grading.job import Graded
 from grader.results.result import Result
 from tests.pages import samples
@@ -28,7 +29,7 @@ def kept(graded: Graded, out: Path, **fields: Any) -> list[str]:
     names = graded.result.assignments if graded.result else ["silu"]
     drafts = {name: draft(name, graded.submission.student, slug=graded.submission.slug, **fields) for name in names}
     with Store.create(out) as store:
-        return keep(store, out, drafts, graded.result, graded.log, graded.error)
+        return keep(store, out, Late(), drafts, graded.result, graded.log, graded.error)
 
 
 def add(store: Store, *heads: Attempt, result: Result | None = None) -> list[Attempt]:
@@ -43,4 +44,4 @@ def stands(store: Store) -> list[Standing]:
 
 def scores(store: Store) -> dict[tuple[str, str], float]:
     """What the files of each student show, by student and assignment."""
-    return {(one.slug, one.assignment): one.score for attempts in shown(store).values() for one in attempts}
+    return {(one.slug, one.assignment): one.score for attempts in shown(store, Late()).values() for one in attempts}

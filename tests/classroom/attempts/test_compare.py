@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,9 @@ import pytest
 from grader.classroom.attempts import compare
 from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.store import Store
+from grader.course.late import Late
 from grader.results.result import Environment, Result, with_assignments
-from tests.classroom.attempts.made import draft
+from tests.classroom.attempts.made import add, draft
 from tests.command import kernelmark
 from tests.pages import samples
 
@@ -64,7 +67,7 @@ def test_why_a_grade_would_move(
     with Store.create(tmp_path) as store:
         recorded(store, before)
         recorded(store, after, **fields)
-        (move,) = compare.moves(store)
+        (move,) = compare.moves(store, Late())
     then, now = before.assignments["silu"], after.assignments["silu"]
     assert "; ".join(move.why) == why and move.points == now.score - then.score
     assert move.moved == (then.verdict != now.verdict or then.score != now.score)
@@ -81,7 +84,7 @@ def test_a_failure_of_ours_is_shown_and_displaces_nothing(tmp_path: Path) -> Non
     with Store.create(tmp_path) as store:
         recorded(store, record())
         recorded(store, None, error="the grading process died, twice")
-        assert compare.moves(store) == []
+        assert compare.moves(store, Late()) == []
         (failed,) = compare.failures(store)
         assert compare.lines([], [failed]) == [
             "ada silu: infrastructure: graded again and failed through no fault of the student's; the grade stays "
@@ -93,7 +96,7 @@ def test_diff_apply_and_undo_from_the_command_line(tmp_path: Path) -> None:
     out.mkdir()
     with Store.create(out) as store:
         recorded(store, record("wrong_answer"))
-        refresh(store, out)
+        refresh(store, out, Late())
         recorded(store, record(), tests="fixed")
     asked = ("--out", out)
 
@@ -126,11 +129,43 @@ def test_what_was_graded_under_another_course_file_says_so_beside_the_others(tmp
     with Store.create(tmp_path) as store:
         recorded(store, record())
         recorded(store, record(), student="bob", slug="bob")
-        refresh(store, tmp_path)
+        refresh(store, tmp_path, Late())
         assert "another course file" not in (tmp_path / "ada" / "result.json").read_text()
         recorded(store, record(), student="eve", slug="eve", rules="new")
-        refresh(store, tmp_path)
+        refresh(store, tmp_path, Late())
     marked = {name: "another course file" in (tmp_path / name / "result.json").read_text() for name in
               ("ada", "bob", "eve")}
     assert marked == {"ada": True, "bob": True, "eve": False}
     assert "another course file" in (tmp_path / "ada" / "report.html").read_text()
+
+
+def test_report_gradebook_export_and_grade_show_the_attempt_that_counts(tmp_path: Path) -> None:
+    out, course = tmp_path / "results", tmp_path / "course.toml"
+    out.mkdir()
+    # The third would be the best without the points that it loses for being late.
+    made = {20: "2026-10-01T10:00:00Z", 50: "2026-10-01T11:00:00Z", 60: "2026-10-02T10:00:00Z",
+            40: "2026-10-02T11:00:00Z"}
+    with Store.create(out) as store:
+        for score, at in made.items():
+            silu = samples.assignment("silu", "wrong_answer", score=score)
+            add(store, draft(submission=at, submitted_at=at, verdict="wrong_answer", score=score, max_score=100),
+                result=with_assignments(samples.result("ada"), {"silu": silu}))
+        store.choose(store.attempts()[0])
+    # From "chosen" to "last" and back: no rule leaves a trace of its own.
+    for count, score, late in (("chosen", 20, "no"), ("best", 50, "no"), ("latest", 40, "yes"), ("chosen", 20, "no")):
+        course.write_text(f'assignments = ["silu"]\n[late]\ncount = "{count}"\npercent = 20\n'
+                          "[late.deadlines]\nsilu = 2026-10-01T12:00:00Z\n")
+        asked = ("--out", out, "--course", course)
+        if (out / "ada").is_dir():
+            assert "older than the grade" in kernelmark("explain-grade", "ada", *asked).stderr, count
+        assert kernelmark("apply", *asked).returncode == 0
+        assert json.loads((out / "ada" / "result.json").read_text())["assignments"]["silu"]["score"] == score, count
+        assert f'"ada",{score},' in (out / "gradebook.csv").read_text(), count
+        explained = kernelmark("explain-grade", "ada", *asked)
+        assert f"{score:9}  {score} of 100 points" in f"  {explained.stdout}" and not explained.stderr, explained
+        exported = tmp_path / "grades.csv"
+        done = kernelmark("export", "csv", out, "--course", course, "--out", exported, "--force")
+        assert done.returncode == 0 and "older" not in done.stderr, done
+        (row,) = csv.DictReader(exported.read_text().splitlines())
+        assert [row[name] for name in ("submitted_at", "late", "score", "silu_points")] == [
+            made[score], late, str(score), str(score)], row

@@ -15,6 +15,7 @@ from grader.classroom.attempts.store import Store
 from grader.course import calibration, catalogue
 from grader.course.cases import Case, TimedCase
 from grader.course.course import Course, Threshold, Thresholds
+from grader.course.late import Late
 from grader.course.scoring import EarlierShare, earlier_shares
 from grader.course.submission import Source, Submission, read_source_file
 from grader.grading import whole_class
@@ -67,7 +68,7 @@ def test_a_students_files_keep_the_order_in_which_kernels_are_taught(tmp_path: P
     assert list(result.assignments) != sorted(result.assignments)
     with Store.create(tmp_path / "out") as store:
         drafts = {name: draft(name, ADA) for name in sorted(result.assignments)}
-        assert keep(store, tmp_path / "out", drafts, result) == []
+        assert keep(store, tmp_path / "out", Late(), drafts, result) == []
     drawn = Result.model_validate_json((tmp_path / "out" / ADA / "result.json").read_bytes())
     assert list(drawn.assignments) == list(result.assignments)
 
@@ -80,7 +81,7 @@ def test_a_report_says_what_does_not_count_any_more(tmp_path: Path, ada: Submiss
     assert said in (out / ADA / "report.html").read_text()
     write_people(out, "real", {}, [name for name in samples.KERNELS if name != "gemm"])
     with Store.existing(out) as store:
-        assert refresh(store, out) == []
+        assert refresh(store, out, Late()) == []
     assert "GEMM: is no assignment of the course any more" in (out / ADA / "report.html").read_text()
 
 
@@ -153,7 +154,7 @@ def test_the_same_file_gets_its_points_again_and_a_changed_one_its_own(
         with Store.create(out) as store:
             done = grade(read_job(ada, REACHED, ("silu",), "cuda", earlier=earlier(store, stands(store), drafts)))
             assert done.result is not None, done.error
-            assert keep(store, out, drafts, done.result, done.log) == []
+            assert keep(store, out, Late(), drafts, done.result, done.log) == []
         found = done.result.assignments["silu"]
         assert found.verdict == "accepted" and found.score == 60 + found.performance.points, found.message
         return found.performance

@@ -16,6 +16,7 @@ from grader.classroom.attempts.rescore import rescore
 from grader.classroom.attempts.standing import pending
 from grader.classroom.attempts.store import Store
 from grader.course.course import Course, HintsTable, PointsTable, Policy, Threshold, Thresholds
+from grader.course.late import Late
 from grader.course.scoring import earlier_shares, scored
 from grader.home import ROOT
 from grader.pages.load import load_results
@@ -29,7 +30,7 @@ NOW = Course(points=PointsTable(correctness=30, performance=80, credit="per_case
 
 def class_of_one(store: Store, out: Path, result: Result, course: Course = BEFORE) -> None:
     drafts = {name: draft(name, rules=hash_of_rules(name, course)) for name in result.assignments}
-    assert keep(store, out, drafts, result, "log") == []
+    assert keep(store, out, Late(), drafts, result, "log") == []
 
 
 def given(result: Result, course: Course) -> Result:
@@ -51,7 +52,7 @@ def test_points_are_those_that_a_grading_would_have_given(tmp_path: Path, mixed:
         count = rescore(store, NOW)
         assert count == len(mixed.assignments)
         # Beside the old ones, and once.
-        assert refresh(store, tmp_path) == [] and (tmp_path / "ada" / "result.json").read_bytes() == before[0]
+        assert refresh(store, tmp_path, Late()) == [] and (tmp_path / "ada" / "result.json").read_bytes() == before[0]
         assert scores(store) == before[1] and rescore(store, NOW) == 0
         assert len(beside(store, NOW)) == 1 and len(beside(store, BEFORE)) == 1
         expected = given(mixed.model_copy(deep=True), NOW)
@@ -62,7 +63,7 @@ def test_points_are_those_that_a_grading_would_have_given(tmp_path: Path, mixed:
             assert after.of is not None and (after.score, after.max_score) == (
                 expected.assignments[after.assignment].score, 110)
         store.decide(after for _, after in pending(store.attempts(), store.decisions()))
-        assert refresh(store, tmp_path) == []
+        assert refresh(store, tmp_path, Late()) == []
         shown = Result.model_validate_json((tmp_path / "ada" / "result.json").read_bytes())
         assert shown.assignments == expected.assignments and shown.score != mixed.score
         assert shown.max_score == 110 * len(mixed.assignments)
@@ -79,12 +80,12 @@ def test_the_class_page_marks_who_stands_under_an_older_course_file(tmp_path: Pa
     with Store.create(tmp_path) as store:
         for student, assignment, rules in (("ada", "silu", "old"), ("bo", "silu", "new"), ("ada", "gemm", "old")):
             store.add([(draft(assignment, student, rules=rules, verdict="accepted"), None)], "log")
-        assert under_another_course_file(store) == {("ada", "silu")}
+        assert under_another_course_file(store, Late()) == {("ada", "silu")}
         store.add([(draft("silu", "ada", rules="new", verdict="accepted"), None)], "log")
         # It stands beside the old one until it is applied.
-        assert under_another_course_file(store) == {("ada", "silu")}
+        assert under_another_course_file(store, Late()) == {("ada", "silu")}
         store.decide([store.attempts()[-1]])
-        assert under_another_course_file(store) == set()
+        assert under_another_course_file(store, Late()) == set()
 
 
 def test_a_violation_that_costs_nothing_any_more_is_not_said_to_cost() -> None:
@@ -115,7 +116,7 @@ def test_thresholds_move_points_and_a_difference_says_so(tmp_path: Path, mixed: 
         class_of_one(store, tmp_path, mixed)
         harder = Course(thresholds=Thresholds(assignments={"silu": Threshold(floor=99, target=100)}))
         assert rescore(store, harder) == 1
-        (move,) = compare.moves(store)
+        (move,) = compare.moves(store, Late())
         assert move.before.assignment == "silu" and move.points == -mixed.assignments["silu"].performance.points < 0
         assert move.why == ("specification: other points or thresholds",) and move.checks == ()
 
@@ -132,10 +133,10 @@ def test_a_change_is_kept_and_told_once_the_course_tells_it(
         class_of_one(store, tmp_path, mixed)
         # Once.
         assert [rescore(store, course), rescore(store, course)] == [count, 0]
-        assert [move.moved for move in compare.moves(store) if move.after.rules == move.before.rules] == [False] * (
-            count == 1)
+        assert [move.moved for move in compare.moves(store, Late())
+                if move.after.rules == move.before.rules] == [False] * (count == 1)
         store.decide(after for _, after in pending(store.attempts(), store.decisions()))
-        assert refresh(store, tmp_path) == []
+        assert refresh(store, tmp_path, Late()) == []
     repair = load_results(tmp_path).entries[0].result.assignments["gemm"].repair
     assert repair == samples.REPAIR.model_copy(update={"level": level})
     added = samples.REPAIR.diff.splitlines()[1][1:].strip()

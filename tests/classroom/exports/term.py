@@ -13,6 +13,7 @@ from grader.classroom.attempts.attempt import Attempt
 from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.store import Store
 from grader.classroom.intake.manifest import ManifestEntry, Member
+from grader.course.late import Late
 from grader.results.mark import Mark
 from grader.results.result import with_assignments
 from grader.results.verdicts import Verdict
@@ -47,7 +48,7 @@ def made(root: Path, seed: int) -> Path:
             store.decide(dice.sample(store.attempts(), int(share * 300)))
         store.decide(undoes=2)
         _marks(store, dice)
-        assert refresh(store, results) == []
+        assert refresh(store, results, Late()) == []
     people = [(number, WHO[number], f"Person {_letters(number)}", f"{WHO[number]}@x.edu", "AB"[number % 2])
               for number in WHO]
     (root / "roster.csv").write_text("id,name,email,section,late_days\n" + "".join(

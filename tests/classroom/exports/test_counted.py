@@ -13,6 +13,7 @@ from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.standing import pending
 from grader.classroom.attempts.store import Store
 from grader.commands.export import app
+from grader.course.late import Late
 from grader.course.submission import Submission
 from grader.grading.job import Graded
 from grader.results.mark import Mark
@@ -192,7 +193,7 @@ def test_a_killed_apply_is_told_by_what_reads_next(tmp_path: Path, out: Path) ->
             result=better.model_copy(update={"assignments": {"silu": better.assignments["silu"]}}))
         # All that `apply` does before it writes files.
         store.decide(after for _, after in pending(store.attempts(), store.decisions()))
-        line = "ada: report.html and result.json are older than the grade, as after a command that was killed; run"
+        line = "ada: report.html and result.json are older than the grade, as after a command that was killed or "
         for words in (("export", "csv", "out", "--out", "new.csv"), ("explain-grade", "ada", "--out", "out")):
             done = kernelmark(*words, cwd=tmp_path)
             assert done.returncode == 0 and f"kernelmark: {line}" in done.stderr, done
@@ -200,6 +201,6 @@ def test_a_killed_apply_is_told_by_what_reads_next(tmp_path: Path, out: Path) ->
         row = rows_of(tmp_path / "new.csv")["ada"]
         assert row["silu_grade"] == "99" and row["silu_speedup"]
         assert kernelmark("explain-grade", "pair", "--out", "out", cwd=tmp_path).stderr == ""
-        assert refresh(store, out) == []
+        assert refresh(store, out, Late()) == []
     done = kernelmark("explain-grade", "ada", "--out", "out", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

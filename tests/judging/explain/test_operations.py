@@ -112,4 +112,4 @@ def test_memory_of_which_a_fill_sets_a_part_is_told_with_both_lines(
                   plan=plan(fill, launch(X, OWN)))
     made = replace(made, ran=replace(made.ran, accesses=(one,)))
     hint = read_too_early(made, Unwritten(kernel="k", line=11, tensor="target", lanes=1, program=(0, 0, 0)))
-    assert (hint.text if hint else "").startswith(said) and (hint is None) == (not said)
+    assert (hint.text(made.words) if hint else "").startswith(said) and (hint is None) == (not said)

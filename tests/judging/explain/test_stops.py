@@ -40,7 +40,7 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (Exhausted(seq=1, what="operations", kernel="k", line=10), "time_out",
      "The kernel `k` takes more operations than the grader's limit allows in line 10.", "millions of programs"),
     (Exhausted(seq=1, what="operations", kernel="k", line=11, rounds=1234), "time_out",
-     "allows: the loop in line 11 has made 1,234 rounds.", "`while True:` says ever become false"),
+     "allows: the loop in line 11 has made 1,234 iterations.", "`while True:` says ever become false"),
     (Exhausted(seq=1, what="time", kernel="k", line=10), "time_out",
      "The kernel `k` runs longer than the grader's limit allows in line 10.", "millions of programs"),
     (Exhausted(seq=1, what="memory", kernel="k"), "out_of_memory", "The kernel `k` ran out of memory.",

@@ -10,8 +10,9 @@ from grader.course.assignment import Assignment
 from grader.judging.explain import explain_findings
 from grader.judging.explain.accesses import Layout, TensorAccess, misplaced
 from grader.judging.explain.stops import explain_stop
-from grader.judging.explain.wording import spoken
+from grader.judging.explain.wording import mistaken, say
 from grader.judging.plans.rules import BeyondBuffer, GridTooLarge
+from grader.languages.phrases import fact
 from grader.plan.findings import Access, Finding, Misaligned, OutOfBounds, Race, Undefined
 from grader.plan.messages import Exhausted
 from tests.rows import each_row
@@ -20,21 +21,21 @@ SILU = catalogue.assignments()["silu"]
 CUDA = SILU.model_copy(update={"suffix": ".cu"})
 
 
-@each_row(("text", "told"), [
-    ("3 programs along x", "3 blocks along x"),
-    ("Programs 1 and 2 store", "Blocks 1 and 2 store"),
-    ("3 of 256 active lanes lie outside in program 5", "3 of 256 active threads lie outside in block 5"),
-    ("Let each program work on a larger block.", "Let each block work on a larger part."),
-    ("does the mask of the rows say <= where < is meant?", "does the condition of the rows say <= where < is meant?"),
-    ("Multiply blockIdx.x by the block size, 256.", "Multiply blockIdx.x by the block size, 256."),
-    ("a size is divided with //", "a size is divided with /"),
-    ("`program` of program 1, `mask`", "`program` of block 1, `mask`"),
-    ("programmers unmask blocked planes", "programmers unmask blocked planes"),
-])
-def test_terms_are_the_languages_own(text: str, told: str) -> None:
-    known = languages.front_ends()
-    assert spoken(text, known["cuda"].phrases) == told
-    assert spoken(text, known["triton"].phrases) == text
+def test_places_are_filled_by_values_terms_and_sentences() -> None:
+    cuda, triton = (languages.front_ends()[name].phrases for name in ("cuda", "triton"))
+    found = fact("race.possible.seen", first="1", second="2", element=1234, tensor=fact("tensor.unnamed"), line="")
+    assert say(cuda, found) == (
+        "Blocks 1 and 2 of one launch both use element 1,234 of memory of your own, and at least one of them stores to "
+        "it.")
+    assert say(triton, found).startswith("Programs 1 and 2 of one launch both use element 1,234 of a tensor of your")
+    # What a file holds is no template.
+    assert say(cuda, fact("kept.look"), fact("outside.vector", name="`{program}`", across="N")) == (
+        "Allocate it in each call, or anew where it is too small. `{program}` has one element for each of N: does the "
+        "index count these, or others?")
+    assert say(cuda, fact("sample.wrong", bad=1, of=2000)) == "1 of the 2,000 elements that one block stores is wrong"
+    assert say(cuda, mistaken("{Lane}s of the {program} hold {these}.")) == "Threads of the block hold {these}."
+    # By default a refusal has the reason of all.
+    assert say(cuda, fact("refused.cast.why")) == say(cuda, fact("refused.why"))
 
 
 OUTSIDE = OutOfBounds(
@@ -163,7 +164,7 @@ def test_a_thread_may_have_a_part_for_itself() -> None:
     for suffix, told in ((".cu", False), (".py", True)):
         words = languages.by_suffix(suffix).phrases
         found = misplaced([TensorAccess(access, layout, {"cols": 4099}, 5, "", words)])
-        assert (found is not None and "neighbour" in found.seen) == told
+        assert (found is not None and "neighbour" in found.text(words)) == told
 
 
 def test_memory_without_room_for_one_element() -> None:

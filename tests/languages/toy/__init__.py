@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 
 from grader.languages import FrontEnd
-from grader.languages.phrases import Phrases
+from grader.languages.phrases import Phrases, catalogue, needed
 from grader.plan.plan import Kernel, Launch, Malformed
 
 TWO = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
@@ -36,15 +36,6 @@ def value(formula: str, known: Mapping[str, Any]) -> Any:
     return answer
 
 
-def _phrases(kind: Any) -> Any:
-    """One sentence, wherever the judge wants one."""
-    if isinstance(kind, type) and kind is not str and (hints := get_type_hints(kind)):
-        return kind(**{name: _phrases(of) for name, of in hints.items() if name != "slips"})
-    if get_origin(kind) in (tuple, Mapping):
-        return {} if get_origin(kind) is Mapping else () if ... in (of := get_args(kind)) else tuple(map(_phrases, of))
-    return "Compare it with the handout's." if kind is str else None if type(None) in get_args(kind) else str.strip
-
-
 def _check_launch(launch: Launch, kernel: Kernel) -> None:
     if [one.kind for one in launch.arguments] != kernel.signature:
         raise Malformed("arguments of other kinds than the signature's")
@@ -54,4 +45,4 @@ FRONT_END = FrontEnd(
     name="toy", suffix=".toy", read_kernel=lambda kernel: read(kernel.text)[3:], check_launch=_check_launch,
     signature=lambda function, parameters: f"{function}({', '.join(one.name for one in parameters)}): …",
     argument_names=lambda kernel: read(kernel.text)[1], traits=lambda kernel: frozenset(), launch_options={},
-    phrases=_phrases(Phrases))
+    phrases=Phrases(catalogue(own=dict.fromkeys(needed(), "Compare it with the handout's."))))

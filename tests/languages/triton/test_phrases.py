@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.judging.explain.wording import say
 from grader.languages.triton.phrases import PHRASES
 from tests.languages.outside import outside
 from tests.rows import each_row
@@ -19,7 +20,7 @@ def k(x, n, BLOCK: tl.constexpr):
 
 
 @each_row(("before", "after", "said"), [
-    ("", "", "Line 4 computes `mask` once, before the loop, and `at` moves on in each round."),
+    ("", "", "Line 4 computes `mask` once, before the loop, and `at` moves on in each iteration."),
     ("mask=mask", "mask", "Line 4 computes `mask` once"),
     ("x + at, 0.0, mask=mask", "\n            x + at, 0.0,\n            mask=mask", "Line 4 computes `mask` once"),
     ("mask=mask", "mask=tl.arange(0, BLOCK) < n", "line 6 compares nothing that the loop changes, and `at` moves on"),
@@ -58,7 +59,7 @@ def test_a_mask_that_stays_while_its_loop_moves_on(before: str, after: str, said
     source = KERNEL.replace(before, after)
     line = next(number for number, text in enumerate(source.splitlines(), 1) if "tl.store" in text)
     slip = PHRASES.outside(source, outside(line))
-    assert said in slip.seen if said and slip else slip is None and not said, slip
+    assert said in say(PHRASES, slip.seen) if said and slip else slip is None and not said, slip
 
 
 def test_a_mask_of_another_function_is_not_this_one() -> None:
@@ -68,12 +69,12 @@ def test_a_mask_of_another_function_is_not_this_one() -> None:
 
 
 @pytest.mark.parametrize(("compared", "look"), [
-    ("at < n", "Compute `mask` anew in each round, before line 6."),
+    ("at < n", "Compute `mask` anew in each iteration, before line 6."),
     ("tl.arange(0, BLOCK)[:, None] < n", "Compare what moves on, too: `at`."),
 ])
 def test_a_mask_of_what_stays_is_not_computed_anew(compared: str, look: str) -> None:
     slip = PHRASES.outside(KERNEL.replace("mask = at < n", f"mask = {compared}"), outside(6))
-    assert slip and slip.look == look, slip
+    assert slip and say(PHRASES, slip.look) == look, slip
 
 
 @pytest.mark.parametrize(("loop", "empty"), [
@@ -87,4 +88,4 @@ def test_a_mask_of_what_stays_is_not_computed_anew(compared: str, look: str) -> 
 def test_a_loop_that_makes_no_round_is_seen(loop: str, empty: bool) -> None:
     found = list(PHRASES.slips(KERNEL.replace("range(4)", loop)))
     assert [slip.line for slip in found] == [5] * empty, found
-    assert not empty or f"makes no round: {loop} is empty" in found[0].seen
+    assert not empty or f"makes no iteration: {loop} is empty" in say(PHRASES, found[0].seen)

@@ -1,14 +1,15 @@
 """Wording for CUDA C++: all messages to students in this language's words."""
 
-from grader.languages.cuda.phrases.chances import CHANCES
-from grader.languages.cuda.phrases.failures import FAILURES
+from pathlib import Path
+
+from grader.languages.cuda.phrases.compiling import unwrap
 from grader.languages.cuda.phrases.guards import outside
 from grader.languages.cuda.phrases.races import closer
-from grader.languages.cuda.phrases.refusals import REFUSALS, SKIPS
-from grader.languages.cuda.phrases.sights import ANSWERS, CALLS, NAMES, SIGHTS
 from grader.languages.cuda.phrases.slips import slips
-from grader.languages.phrases import Phrases
+from grader.languages.phrases import THREADS, Phrases, catalogue, clues
+
+_HERE = Path(__file__).parents[1]
 
 PHRASES = Phrases(
-    failures=FAILURES, refusals=REFUSALS, skips=SKIPS, chances=CHANCES, names=NAMES, sights=SIGHTS, answers=ANSWERS,
-    calls=CALLS, slips=slips, closer=closer, outside=outside)
+    catalogue(THREADS, _HERE / "messages.toml"), clues=clues(_HERE / "clues.toml"), unwrap=unwrap,
+    marks={"block_library": "cub::Block"}, threads=True, slips=slips, closer=closer, outside=outside)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from grader.languages.cuda.source import code_words
-from grader.languages.phrases import Slip
+from grader.languages.phrases import Slip, fact
 from grader.plan.findings import OutOfBounds
 
 _LONG = 256
@@ -32,10 +32,10 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
                     if counter is not None and bound not in other and whole not in " ".join(
                             texts[guard:_closed(texts, guard + 1)]):
                         # No other candidate is tried, as `_bounded` reads the whole file.
+                        line = words[guard].line
                         return None if _bounded(source, texts, at, whole.split(), counter) else Slip(
-                            words[guard].line, f"The condition in line {words[guard].line} compares `{name}`, and the "
-                            f"index in line {found.line} holds `{whole}`, in which a loop counts `{counter}`.",
-                            f"Compare `{whole}` with the size.")
+                            line, fact("slip.guard.seen", line=line, name=name, index=found.line, whole=whole,
+                                       counter=counter), fact("slip.guard.look", whole=whole))
     return None
 
 

@@ -4,50 +4,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from grader.languages.cuda.shared import StageUse, shared_arrays, stage_uses, stored
 from grader.languages.cuda.source import CodeWord, code_words
-from grader.languages.phrases import Chance
+from grader.languages.phrases import Closer, Fact, fact
 from grader.plan.findings import Undefined
 
-_SUMMED = (
-    "Several threads add to one place at once, and no barrier mends that: use atomicAdd, or let each store its part to "
-    "a place of its own, call __syncthreads(), and let one thread add them."
-)
-_STAGE = (
-    "Line {store} stores to `{array}[{stage}]`, and line {load} loads from `{array}[{stage}]`: both use the same stage "
-    "of the array. Is another one meant in one of the two lines? If not, a __syncthreads() is missing between them."
-)
-_AGAIN = " Call it once more before {tensor} is written again."
-_BETWEEN = "Call __syncthreads() after line {first}, where all threads come by, and before line {then}{rounds}."
-_ROUNDS = " of the next iteration"
 # Barriers that order the warps of a block; __syncwarp() does not.
 _BARRIERS = frozenset({"__syncthreads", "sync", "arrive_and_wait", "bar"})
 
 
-def closer(chance: Chance, found: Undefined, source: str) -> Chance:
-    """Return an explanation of a race in shared memory that also names what the file's text shows; otherwise the chance
-    as it is."""
+def closer(found: Undefined, source: str) -> Closer:
+    """Return what the file's text shows of a race in shared memory; nothing for any other finding."""
     if found.what != "shared" or not source:
-        return chance
+        return Closer()
     words = code_words(source)
     line = "".join(word.text for word in words if word.line == found.line)
+    values: dict[str, Fact | str] = {} if shared_arrays(words).get(found.tensor, True) else {
+        "what": fact("shared.variable")}
     if re.search(rf"\b{re.escape(found.tensor)}(?:\[\d+\])?[-+*|&^]=", line):
-        chance = replace(chance, look=_SUMMED)
-    elif same := _same_stage(stage_uses(words), found):
+        return Closer(values, fact("race.summed"))
+    if same := _same_stage(stage_uses(words), found):
         store, load = same
-        chance = replace(chance, look=_STAGE.format(
-            array=load.array, stage=load.stage, store=store.first.line, load=load.first.line))
-    elif (other := _other_use(words, found)) is not None:
-        chance = replace(
-            chance, seen=chance.seen.replace("{line} at", f" in line {other} and{{line}} at"),
-            look=_BETWEEN.format(first=other, then=found.line, rounds=_ROUNDS * (other > found.line)))
-    elif _written_again(words, found):
-        chance = replace(chance, look=chance.look + _AGAIN)
-    if shared_arrays(words).get(found.tensor, True):
-        return chance
-    return replace(chance, seen=chance.seen.replace("one element of the shared array", "the shared variable"))
+        return Closer(values, fact("race.stage", array=load.array, stage=load.stage, store_line=store.first.line,
+                                   load_line=load.first.line))
+    if (other := _other_use(words, found)) is not None:
+        again = "next" if other > found.line else "same"
+        return Closer({**values, "line": f" in line {other} and in line {found.line}"},
+                      fact(f"race.between.{again}", first=other, then=found.line))
+    return Closer(values, fact("race.again", tensor=f"`{found.tensor}`") if _written_again(words, found) else None)
 
 
 def _same_stage(uses: Sequence[StageUse], found: Undefined) -> tuple[StageUse, StageUse] | None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from grader.languages.cuda.source import CodeWord, code_words
-from grader.languages.phrases import Slip
+from grader.languages.phrases import Slip, fact
 
 # At most 18 digits, as Python takes quadratic time to read a number.
 _NUMBER = re.compile(r"(\d{1,18})[uUlL]*")
@@ -53,8 +53,8 @@ def _unset(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
         sign = _behind_brackets(texts, used + 1)
         if texts[sign : sign + 1] == ["+="]:
             line = words[used].line
-            yield Slip(line, f"Line {line} adds to `{name}`, and nothing sets it before: line {words[at].line} "
-                             "declares it without a value.", "Set it to 0 where it is declared.")
+            yield Slip(line, fact("slip.unset.seen", line=line, name=name, declared=words[at].line),
+                       fact("slip.unset.look"))
 
 
 def _behind_brackets(texts: Sequence[str], at: int) -> int:
@@ -81,14 +81,14 @@ def _quotients(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip
             continue
         divisor, after = _NUMBER.fullmatch(below), texts[at + 3] if at + 3 < len(texts) else ""
         if divisor and int(number[1]) < int(divisor[1]):
-            always = ""
+            always = "always"
         elif below in whole and after not in _GOES_ON and int(number[1]) == 1:
-            always = f" unless {below} is 1"
+            always = "unless"
         else:
             continue
         line = words[at].line
-        yield Slip(line, f"Line {line} divides whole numbers: `{above} / {below}` is 0{always}.",
-                   f"Write {number[1]}.0f / {below}.")
+        yield Slip(line, fact(f"slip.quotient.{always}", line=line, above=above, below=below),
+                   fact("slip.quotient.look", above=number[1], below=below))
 
 
 def _maxima(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
@@ -99,8 +99,7 @@ def _maxima(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
     for at, (sign, least) in enumerate(pairwise(texts)):
         if sign == "=" and least in _LEAST and at and (name := texts[at - 1]) in compared:
             line = words[at].line
-            yield Slip(line, f"Line {line} begins the maximum `{name}` at {least}, which lies just above 0: it "
-                             "comes out too large where all are negative.", "Begin at -INFINITY or -FLT_MAX.")
+            yield Slip(line, fact("slip.maximum.seen", line=line, name=name, least=least), fact("slip.maximum.look"))
 
 
 def _declared(texts: Sequence[str], types: frozenset[str]) -> set[str]:

@@ -1,13 +1,19 @@
 """Triton's words for students, gathered in one object."""
 
-from grader.languages.phrases import Phrases
-from grader.languages.triton.phrases.chances import CHANCES
-from grader.languages.triton.phrases.failures import FAILURES
+from pathlib import Path
+
+from grader.languages.phrases import PYTHON, Phrases, catalogue, clues
+from grader.languages.triton.phrases.failures import unwrap
 from grader.languages.triton.phrases.masks import outside
-from grader.languages.triton.phrases.refusals import REFUSALS, SKIPS
-from grader.languages.triton.phrases.sights import ANSWERS, CALLS, NAMES, SIGHTS
 from grader.languages.triton.phrases.slips import slips
 
+# A grid that is not counted by a function of the configuration, beside an autotuner.
+_TUNED = r"(?s)\A(?!.*?\blambda (\w{1,40}+):.{0,300}?\b\1\[)(?!.*\bdef \w+\((?:META|meta)\b).*@triton\.autotune"
+
+_HERE = Path(__file__).parents[1]
+_CLUES = _HERE / "clues.toml"
+
 PHRASES = Phrases(
-    failures=FAILURES, refusals=REFUSALS, skips=SKIPS, chances=CHANCES, names=NAMES, sights=SIGHTS, answers=ANSWERS,
-    calls=CALLS, slips=slips, outside=outside)
+    catalogue(PYTHON, _HERE / "messages.toml"), clues=clues(_CLUES), absent=clues(_CLUES, "absent"), unwrap=unwrap,
+    marks={"tuned": _TUNED, "block_pointer": "make_block_ptr", "bounds_checked": "boundary_check"}, slips=slips,
+    outside=outside)

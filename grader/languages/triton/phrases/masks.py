@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from grader.languages.phrases import Slip
+from grader.languages.phrases import Slip, fact
 from grader.plan.findings import OutOfBounds
 
 _NAME = re.compile(r"[A-Za-z_]\w*+")
@@ -37,15 +37,14 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
         before = _before(lines, set_at, begin, mask)
         if before is None or (compared := _right(lines[before])) is None:
             return None
-        return Slip(
-            before + 1, f"Line {before + 1} computes `{mask}` once, before the loop, and `{moved}` moves on in each "
-            "round.", f"Compute `{mask}` anew in each round, before line {found.line}."
-            if changed.intersection(_NAME.findall(compared)) else f"Compare what moves on, too: `{moved}`.")
+        look = "computed_once" if changed.intersection(_NAME.findall(compared)) else "moves_on"
+        return Slip(before + 1, fact("slip.computed_once.seen", line=before + 1, mask=mask, moved=moved),
+                    fact(f"slip.{look}.look", mask=mask, moved=moved, line=found.line))
     sides = [_right(lines[number]) for number in loop if set_at[number] == mask] if mask in changed else [mask]
     if any(side is None or changed.intersection(_NAME.findall(side)) - {mask} for side in sides):
         return None
-    return Slip(found.line, f"The mask in line {found.line} compares nothing that the loop changes, and `{moved}` "
-                "moves on in each round.", "Compare what moves on with it, or with what is left in this round.")
+    return Slip(found.line, fact("slip.compares_nothing.seen", line=found.line, moved=moved),
+                fact("slip.compares_nothing.look"))
 
 
 def _before(lines: Sequence[str], set_at: Sequence[str | None], begin: int, mask: str) -> int | None:

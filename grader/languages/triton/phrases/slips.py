@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from grader.languages.phrases import Slip
+from grader.languages.phrases import Slip, fact
 
 _RANGE = re.compile(r"[ \t]*+for\s++\w++\s++in\s++((?:tl\.)?(?:static_)?range\(([^()#]{1,200}+)\))\s*+:")
 _NUMBER = re.compile(r"-?\d{1,9}")
@@ -16,8 +16,7 @@ def slips(source: str) -> Iterator[Slip]:
     """Yield loops that make no iteration, for any sizes: `range(n, 0)` and `range(0, n, -1)`."""
     for number, line in enumerate(source.splitlines(), 1):
         if (found := _RANGE.match(line)) and _never(*(one.strip() for one in found[2].split(","))):
-            yield Slip(number, f"The loop in line {number} makes no round: {found[1]} is empty.",
-                       "Count up from the smaller number, range(0, n, step), or down with a step below 0.",
+            yield Slip(number, fact("slip.no_round.seen", line=number, range=found[1]), fact("slip.no_round.look"),
                        empties=True)
 
 
