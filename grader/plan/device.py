@@ -65,7 +65,8 @@ class TensorCores:
 
 MMA = TensorCores("mma", "mma.sync")
 WGMMA = TensorCores("wgmma", "wgmma.mma_async", takes="tiles of 64 rows or more, and four warps or more")
-TENSOR_CORES = (WGMMA, MMA)
+TCGEN05 = TensorCores("tcgen05", "tcgen05.mma", takes="tiles of 64 rows or more, and four or eight warps")
+TENSOR_CORES = (TCGEN05, WGMMA, MMA)
 """The fastest kind first. Generations may share a kind, and a newer generation may have a slower kind."""
 
 
@@ -114,6 +115,22 @@ GENERATIONS = (
         device=Device(
             name="NVIDIA H200", major=9, minor=0, multi_processor_count=132, total_memory=140 << 30,
             l2_cache_size=60 << 20, shared_memory_per_block_optin=232_448, shared_memory_per_multiprocessor=233_472)),
+    # Limits of a multiprocessor: cuda/__device/arch_traits.h of CCCL 3, and cuda_occupancy.h of CUDA 13.2. Sizes and clocks
+    # are what owners of the two report: pytorch/ao's pull request 4002 (B200), huggingface/kernels' 283 (GB10).
+    Generation(
+        granule=16, clusters=True, tensor_cores=TCGEN05,
+        device=Device(
+            name="NVIDIA B200", major=10, minor=0, multi_processor_count=148, total_memory=178 << 30,
+            l2_cache_size=126 << 20, shared_memory_per_block_optin=232_448, shared_memory_per_multiprocessor=233_472,
+            clock_rate_khz=1_965_000, memory_clock_rate_khz=3_996_000, memory_bus_width=7680)),
+    # Blackwell without tensor memory: its products are mma.sync. Memory is the host's, at 273 GB/s.
+    Generation(
+        granule=16, clusters=True, tensor_cores=MMA, max_blocks_per_multiprocessor=24,
+        device=Device(
+            name="NVIDIA GB10", major=12, minor=1, multi_processor_count=48, total_memory=121 << 30,
+            l2_cache_size=24 << 20, max_threads_per_multi_processor=1536, shared_memory_per_block_optin=101_376,
+            shared_memory_per_multiprocessor=102_400, clock_rate_khz=2_418_000, memory_clock_rate_khz=4_266_000,
+            memory_bus_width=256)),
 )  # fmt: skip
 """The oldest generation first."""
 

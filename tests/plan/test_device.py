@@ -9,8 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from grader.course.catalogue import assignments
+from grader.course.course import read_course
+from grader.course.submission import find_submissions
+from grader.grading.grading import grade
+from grader.grading.job import read_job
 from grader.home import ROOT
+from grader.judging.plans.preparing import Preparing, Wanted
+from grader.judging.running.lane import close_lane
 from grader.plan import device
+from grader.plan.compiled import Binary
 from grader.plan.device import (
     BY_TARGET,
     DEFAULT_TARGET,
@@ -20,18 +28,19 @@ from grader.plan.device import (
     tensor_cores,
     with_features,
 )
+from grader.plan.plan import Plan
 from tests import copied
 
 # A GPU of now, but for the programs that a multiprocessor holds, which show that it is this row that is read.
 ROW = '''    Generation(
-        granule=16, clusters=True, max_blocks_per_multiprocessor=4, tensor_cores=TCGEN05,
+        granule=16, clusters=True, max_blocks_per_multiprocessor=4, tensor_cores=NEWER,
         device=Device(
-            name="NVIDIA B200", major=10, minor=0, multi_processor_count=148, total_memory=180 << 30,
+            name="NVIDIA B300", major=10, minor=3, multi_processor_count=148, total_memory=270 << 30,
             l2_cache_size=126 << 20, shared_memory_per_block_optin=232_448,
             shared_memory_per_multiprocessor=233_472)),
 )  # fmt: skip
 '''
-CORES = 'TCGEN05 = TensorCores("tcgen05", "tcgen05.mma", takes="tiles of 128 rows")\nTENSOR_CORES = (TCGEN05, '
+CORES = 'NEWER = TensorCores("newer", "tcgen05.mma.", takes="tiles of 128 rows")\nTENSOR_CORES = (NEWER, '
 # Plans and simulates all cases, compiles what they launch, and inspects the timed one; then a product of matrices,
 # whose tensor cores are this generation's own.
 PROGRAM = '''
@@ -53,7 +62,7 @@ course = read_course(Path("course.toml"), frozenset(assignments()))
 silu = grade(read_job(submission, course, ("silu",))).result.assignments["silu"]
 
 gemm = assignments()["gemm"]
-preparing = Preparing(gemm, Path("reference/gemm.py").read_bytes(), course.limits, TARGETS["sm_100"])
+preparing = Preparing(gemm, Path("reference/gemm.py").read_bytes(), course.limits, TARGETS["sm_103"])
 plan = preparing.plan([Wanted(gemm.timed[0], {})]).outcomes[0]
 product = preparing.binaries(plan.kernels)[0].facts.tensor_cores
 LANE.close()
@@ -69,10 +78,31 @@ def test_a_new_generation_is_a_row(tmp_path: Path) -> None:
     copied.changed(tmp_path, "grader/plan/device.py", ")  # fmt: skip\n", ROW)
     copied.changed(tmp_path, "grader/plan/device.py", "TENSOR_CORES = (", CORES)
     course = (ROOT / "course.toml").read_text(encoding="utf-8")
-    (tmp_path / "course.toml").write_text(course.replace('target = "sm_90"', 'target = "sm_100"'), encoding="utf-8")
+    (tmp_path / "course.toml").write_text(course.replace('target = "sm_90"', 'target = "sm_103"'), encoding="utf-8")
     told = json.loads(copied.run(tmp_path, PROGRAM))
-    assert told == {"verdict": "accepted", "target": "sm_100", "multiprocessors": 148, "resident": 4,
-                    "bound": "the number of programs", "product": "tcgen05"}
+    assert told == {"verdict": "accepted", "target": "sm_103", "multiprocessors": 148, "resident": 4,
+                    "bound": "the number of programs", "product": "newer"}
+
+
+@pytest.mark.parametrize(("target", "resident"), [("sm_100", 8), ("sm_121", 6)])
+def test_references_compile_for_each_generation_and_are_simulated(target: str, resident: int) -> None:
+    gemm = assignments()["gemm"]
+    course = read_course(ROOT / "course.toml", frozenset(assignments()))
+    preparing = Preparing(gemm, (ROOT / "reference/gemm.py").read_bytes(), course.limits, TARGETS[target])
+    (plan,) = preparing.plan([Wanted(gemm.timed[0], {})]).outcomes
+    assert isinstance(plan, Plan), plan
+    (product,) = preparing.binaries(plan.kernels)
+    close_lane()
+    assert isinstance(product, Binary) and product.facts.tensor_cores == BY_TARGET[target].tensor_cores.name
+    (submission,) = find_submissions(ROOT / "reference", ["silu.py"])
+    course = course.model_copy(update={"gpu": course.gpu.model_copy(update={"target": target})})
+    graded = grade(read_job(submission, course, ("silu",))).result
+    assert graded is not None
+    silu = graded.assignments["silu"]
+    assert silu.verdict == "accepted" and silu.inspection is not None
+    (launch,) = silu.inspection.launches
+    assert (silu.inspection.target, launch.resident, launch.bound) == (target, resident, "threads")
+
 
 
 @pytest.mark.parametrize(("capability", "target"), [

@@ -268,7 +268,7 @@ def _last_line(text: str) -> str:
 
 
 def declared(name: str) -> str:
-    """Return the versions of a package that kernelmark supports, such as `torch>=2.11,<2.15`."""
+    """Return the versions of a package that kernelmark supports, such as `torch>=2.11,<2.16`."""
     for requirement in metadata.requires("kernelmark") or ():
         match = re.fullmatch(rf"{re.escape(name)}\b([^;\[]*)", requirement)
         if match:
