@@ -12,28 +12,27 @@ from itertools import chain
 from grader.languages.drafts import Draft, edits_in_order
 from grader.languages.triton.confined.edits import (
     ahead,
-    arithmetic,
     calls,
     constants,
     groups,
-    host,
-    loops,
+    launches,
     masks,
     names,
     passed,
     pointers,
-    spread,
+    statements,
     steps,
     unknown,
 )
+from grader.languages.triton.confined.edits.matching import drafts
 from grader.languages.triton.confined.edits.near import nearness
+from grader.languages.triton.confined.edits.rules import ANYWHERE, HOST, KERNEL
 from grader.languages.triton.confined.edits.source import SourceTree
 from grader.languages.triton.confined.edits.units import File, read
 from grader.plan.edits import MOST_EDITS, Edits
 from grader.plan.messages import Given
 
-THEMES = (arithmetic, constants, names, masks, pointers, spread, calls, steps, loops, ahead, groups, host, passed,
-          unknown)
+FINDERS = (ahead, calls, constants, groups, launches, masks, names, passed, pointers, statements, steps, unknown)
 _FORGOTTEN = 0.8
 """The weight that an edit loses if it uses a name which the function binds and never uses."""
 _LEAST = 0.5
@@ -60,7 +59,8 @@ def edits_of(
 def _drafts(file: File, near: Mapping[int, float]) -> Iterator[Draft]:
     for unit in file.units:
         unused = unit.unused()
-        for draft in chain.from_iterable(theme.edits(file, unit) for theme in THEMES):
+        ruled = (drafts(rules, file, unit) for rules in (ANYWHERE, KERNEL if unit.kernel else HOST))
+        for draft in chain(*(finder.edits(file, unit) for finder in FINDERS), *ruled):
             if any(len(one.text) > _MOST_TEXT for one in draft.changes):
                 continue
             named = unused and any(unused.intersection(_WORD.findall(one.text)) for one in draft.changes)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from grader.languages.drafts import Change, Draft
 from grader.languages.triton.confined.edits.draft import instead
+from grader.languages.triton.confined.edits.matching import form
 from grader.languages.triton.confined.edits.source import SourceTree
 from grader.languages.triton.confined.edits.units import File, Unit, called, names_bound, names_read, within
 from grader.plan.edits import MOST_SPANS
@@ -51,9 +52,9 @@ def _bounds(
         bound = node.comparators[0]
         if isinstance(bound, ast.Name) and bound.id in changed:
             if (whole := unit.wholes.get(bound.id)) is not None and _holds(loop, whole):
-                yield instead(source, "missing", 0.8, whole, source.operation(whole, ast.Sub(), block))
+                yield instead(source, "missing", 0.8, whole, form("a - b", a=whole, b=block))
             continue
-        change = source.put(bound, source.operation(bound, ast.Sub(), block))
+        change = source.put(bound, form("a - b", a=bound, b=block))
         yield Draft("mask", 0.9, (change,))
         written.setdefault(source.short(bound), []).append(change)
     yield from (Draft("mask", 0.8, some) for some in written.values() if 1 < len(some) <= MOST_SPANS)
@@ -65,7 +66,7 @@ def _indices(
     for name in unit.names("index"):
         whole = unit.wholes.get(name)
         if whole is not None and _holds(loop, whole) and changed & names_read(whole):
-            yield instead(source, "missing", 0.9, whole, source.operation(whole, ast.Add(), block))
+            yield instead(source, "missing", 0.9, whole, form("a + b", a=whole, b=block))
 
 
 def _holds(loop: ast.For | ast.While, node: ast.expr | ast.stmt) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.languages.drafts import Draft
+from grader.languages.triton.confined.edits.matching import form
 from grader.languages.triton.confined.edits.source import SourceTree
 from grader.languages.triton.confined.edits.units import File, Unit, called
 from grader.plan.edits import MOST_SPANS
@@ -30,8 +31,8 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
             bound = first not in unit.bound or min(one.lineno for one in places) > product.lineno
             if len(places) <= MOST_SPANS and bound:
                 for rows in _rows(source, unit, product):
-                    here = source.operation(rows, ast.Sub(), first)
-                    yield Draft("end", 0.7, [source.put(one, f"min({here}, {group.id})") for one in places])
+                    here = form("min(a - b, d)", a=rows, b=first, d=group)
+                    yield Draft("end", 0.7, [source.put(one, here) for one in places])
 
 
 def _height(unit: Unit, divisor: ast.expr, group: str) -> ast.expr | None:

@@ -1,4 +1,4 @@
-"""Edits of masks, which switch lanes off, and of the values that these lanes hold instead."""
+"""Edits of masks, which switch lanes off: for them the indices of an access and the sizes decide."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.languages.drafts import Change, Draft
-from grader.languages.triton.confined.edits.draft import dropped, instead, keyword
+from grader.languages.triton.confined.edits.draft import instead
+from grader.languages.triton.confined.edits.matching import form, keyword_of
 from grader.languages.triton.confined.edits.source import SourceTree
 from grader.languages.triton.confined.edits.units import MEMORY, File, Unit, called, within
 from grader.plan.edits import MOST_SPANS
 
 _SIMPLE = re.compile(r"(\w+) < \w+")
-_MASKED = {"load": 1, "store": 2}
+_MASKED = ("load", "store")
 
 
 @dataclass
@@ -25,7 +26,6 @@ class _Access:
     call: ast.Call
     name: str
     mask: ast.expr | None
-    other: ast.expr | None
     indices: list[str]
 
 
@@ -41,8 +41,6 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
             yield from _unmasked(source, unit, one, masks)
         else:
             yield from _masked(source, unit, one, one.mask, masks)
-        if one.name == "load" and one.mask is not None:
-            yield from _other(source, unit, one)
     yield from _together(source, unit, accesses, masks)
     yield from _bound_masks(source, unit)
     yield from _in_loops(source, unit)
@@ -51,13 +49,8 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
 
 
 def _access(source: SourceTree, unit: Unit, call: ast.Call) -> _Access:
-    name = called(call)
-    given = {one.arg: one.value for one in call.keywords}
-    at = _MASKED.get(name, 2)
-    mask = given.get("mask", call.args[at] if len(call.args) > at else None)
     indices = list(dict.fromkeys(_indices(source, unit, call.args[0])))
-    other = given.get("other", call.args[2] if name == "load" and len(call.args) > 2 else None)
-    return _Access(call, name, mask, other, indices)
+    return _Access(call, called(call), keyword_of(call, "mask"), indices)
 
 
 def _indices(source: SourceTree, unit: Unit, pointer: ast.expr) -> Iterator[str]:
@@ -101,9 +94,9 @@ def _unmasked(source: SourceTree, unit: Unit, one: _Access, masks: Sequence[str]
     found = [(mask, 1.0) for mask in masks] + [(mask, 1.3) for mask in conditions] + [
         (mask, 1.0) for mask in _both(known)] + [(mask, 1.5) for mask in _both(conditions)]
     for mask, weight in found:
-        yield Draft("mask", weight, (keyword(source, one.call, f"mask={mask}"),))
+        yield Draft("mask", weight, (source.keyword(one.call, "mask", mask),))
         if one.name == "load":
-            yield Draft("mask", weight + 0.3, (keyword(source, one.call, f"mask={mask}, other=0.0"),))
+            yield Draft("mask", weight + 0.3, (source.keyword(one.call, "mask", f"{mask}, other=0.0"),))
 
 
 def _masked(source: SourceTree, unit: Unit, one: _Access, mask: ast.expr, masks: Sequence[str]) -> Iterator[Draft]:
@@ -113,13 +106,13 @@ def _masked(source: SourceTree, unit: Unit, one: _Access, mask: ast.expr, masks:
             yield instead(source, "mask", 1.5, mask, other)
     conditions = _conditions(unit, one, text)
     for condition in conditions:
-        yield instead(source, "mask", 1.4, mask, source.operation(mask, ast.BitAnd(), condition))
+        yield instead(source, "mask", 1.4, mask, form("a & b", a=mask, b=condition))
     for condition in [*_conditions(unit, one), *_both(_conditions(unit, one))]:
         yield instead(source, "mask", 2.2 if "&" in condition else 2.0, mask, condition)
     for key in one.call.keywords:
         if key.arg == "mask":
             # Without a mask `other` is an error.
-            changes = [dropped(source, one.call, key)]
+            changes = [source.dropped(one.call, key)]
             if not any(key.arg == "other" for key in one.call.keywords):
                 yield Draft("mask", 2.8, changes)
 
@@ -128,33 +121,12 @@ def _written(unit: Unit, source: SourceTree, mask: ast.expr) -> str:
     return source.of(unit.whole(mask) or mask)
 
 
-def _others(unit: Unit) -> list[tuple[str, float]]:
-    """Return values that may be meant for the lanes that a mask switches off, with their weights."""
-    largest = any(called(one) in ("max", "maximum", "exp") for one in unit.calls)
-    return [("0.0", 1.2), ('-float("inf")', 1.2 if largest else 2.4), ("1.0", 2.6), ('float("inf")', 2.8)]
-
-
-def _other(source: SourceTree, unit: Unit, one: _Access) -> Iterator[Draft]:
-    for text, weight in _others(unit):
-        if one.other is None:
-            yield Draft("other", weight, (keyword(source, one.call, f"other={text}"),))
-        elif source.short(one.other) != text:
-            yield instead(source, "other", weight, one.other, text)
-
-
 def _together(source: SourceTree, unit: Unit, accesses: Sequence[_Access], masks: Sequence[str]) -> Iterator[Draft]:
     """Yield edits that change all loads, or all accesses, of a kernel in the same way."""
     bare = [one for one in accesses if one.mask is None]
     if 1 < len(bare) <= MOST_SPANS:
         for mask in dict.fromkeys([*masks, *(text for one in bare for text in _conditions(unit, one))]):
-            yield Draft("mask", 1.4, [keyword(source, one.call, f"mask={mask}") for one in bare])
-    loads = [one for one in accesses if one.name == "load" and one.mask is not None]
-    if 1 < len(loads) <= MOST_SPANS:
-        for text, weight in _others(unit)[:2]:
-            changes = [keyword(source, one.call, f"other={text}") if one.other is None else source.put(one.other, text)
-                     for one in loads if one.other is None or source.short(one.other) != text]
-            if len(changes) > 1:
-                yield Draft("other", weight, changes)
+            yield Draft("mask", 1.4, [source.keyword(one.call, "mask", mask) for one in bare])
     # A condition on one index at a time, in all accesses that use it.
     for index in dict.fromkeys(_stem(text) for one in accesses for text in one.indices):
         for size in unit.names("size"):
@@ -176,10 +148,10 @@ def _condition(source: SourceTree, unit: Unit, one: _Access, index: str, size: s
         return None
     condition = f"{written} < {size}"
     if one.mask is None:
-        return keyword(source, one.call, f"mask={condition}" + ", other=0.0" * (one.name == "load"))
+        return source.keyword(one.call, "mask", condition + ", other=0.0" * (one.name == "load"))
     if "".join(condition.split()) in "".join(_written(unit, source, one.mask).split()):
         return None
-    return source.put(one.mask, source.operation(one.mask, ast.BitAnd(), condition))
+    return source.put(one.mask, form("a & b", a=one.mask, b=condition))
 
 
 def _bound_masks(source: SourceTree, unit: Unit) -> Iterator[Draft]:
@@ -196,7 +168,7 @@ def _bound_masks(source: SourceTree, unit: Unit) -> Iterator[Draft]:
             indices = [one + suffix for one in indices for suffix in ("[:, None]", "[None, :]")]
         for index in indices:
             for size in unit.names("size", before=whole.lineno):
-                yield instead(source, "mask", 1.8, whole, source.operation(whole, ast.BitAnd(), f"{index} < {size}"))
+                yield instead(source, "mask", 1.8, whole, form("a & (b < d)", a=whole, b=index, d=size))
 
 
 def _by_a_mask(source: SourceTree, unit: Unit, one: _Access, base: ast.Name, masks: Sequence[str]) -> Iterator[Draft]:
@@ -207,7 +179,7 @@ def _by_a_mask(source: SourceTree, unit: Unit, one: _Access, base: ast.Name, mas
             continue
         changes = [source.put(one.call.args[0], f"{base.id} + {found[1]}")]
         if one.mask is None:
-            changes.append(keyword(source, one.call, f"mask={mask}" + ", other=0.0" * (one.name == "load")))
+            changes.append(source.keyword(one.call, "mask", mask + ", other=0.0" * (one.name == "load")))
         elif source.of(one.mask) != mask:
             changes.append(source.put(one.mask, mask))
         yield Draft("index", 1.7, changes)
@@ -231,10 +203,10 @@ def _like_another(
                 continue
             changes = [source.put(one.call.args[0], pointer)]
             if one.mask is None and other.mask is not None:
-                mask = f"mask={source.of(other.mask)}" + ", other=0.0" * (one.name == "load")
-                changes.append(keyword(source, one.call, mask))
+                mask = source.of(other.mask) + ", other=0.0" * (one.name == "load")
+                changes.append(source.keyword(one.call, "mask", mask))
             elif one.mask is not None and other.mask is not None:
-                changes.append(source.put(one.mask, source.of(other.mask)))
+                changes.append(source.put(one.mask, other.mask))
             yield Draft("index", 1.7, changes)
 
 
@@ -244,14 +216,13 @@ def _subscripted(source: SourceTree, unit: Unit, masks: Sequence[str]) -> Iterat
         if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or isinstance(
                 node.slice, ast.Slice | ast.Tuple) or unit.role(node.slice) not in ("index", "program"):
             continue
-        pointer = source.operation(node.value, ast.Add(), node.slice)
         statement = source.statement(node)
-        for mask in ("", *(f", mask={mask}" for mask in masks)):
+        for more in ("", *(f", mask={mask}" for mask in masks)):
             if isinstance(node.ctx, ast.Load):
-                yield instead(source, "function", 0.7, node, f"tl.load({pointer}{mask})")
+                yield instead(source, "function", 0.7, node, form(f"tl.load(a + b{more})", a=node.value, b=node.slice))
             elif isinstance(statement, ast.Assign):
-                yield Draft("function", 0.7, (source.instead(source.start(statement), source.end(
-                    statement), f"tl.store({pointer}, {source.of(statement.value)}{mask})"),))
+                yield Draft("function", 0.7, (source.put(statement, form(
+                    f"tl.store(a + b, d{more})", a=node.value, b=node.slice, d=statement.value)),))
 
 
 def _base(pointer: ast.expr) -> ast.Name | None:
@@ -274,6 +245,6 @@ def _in_loops(source: SourceTree, unit: Unit) -> Iterator[Draft]:
                     unit.role(node.left), unit.role(node.comparators[0])):
                 continue
             for part in parts:
-                yield instead(source, "mask", 1.5, node.comparators[0], source.operation(
-                    node.comparators[0], ast.Sub(), part))
-                yield instead(source, "mask", 1.7, node.left, source.operation(part, ast.Add(), node.left))
+                bound = node.comparators[0]
+                yield instead(source, "mask", 1.5, bound, form("a - b", a=bound, b=part))
+                yield instead(source, "mask", 1.7, node.left, form("b + a", a=node.left, b=part))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from grader.languages.drafts import Draft
 from grader.languages.triton.confined.edits.draft import instead
-from grader.languages.triton.confined.edits.host import agreed
+from grader.languages.triton.confined.edits.launches import agreed
 from grader.languages.triton.confined.edits.units import (
     MEMORY,
     File,

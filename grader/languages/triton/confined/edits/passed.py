@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from grader.languages.drafts import Change, Draft
-from grader.languages.triton.confined.edits.draft import keyword
+from grader.languages.triton.confined.edits.matching import form
 from grader.languages.triton.confined.edits.source import SourceTree
 from grader.languages.triton.confined.edits.units import File, Unit, called, launched
 
@@ -28,13 +28,13 @@ def _numbers(file: File, unit: Unit) -> Iterator[Draft]:
             if kernel is None or name in kernel.roles or not kernel.parameters or kernel.node.args.defaults:
                 continue
             end = max(source.end(one) for one in kernel.parameters)
-            passed = [Change(start=end, end=end, text=f", {name}"), keyword(source, launch, f"{name}={name}")]
+            passed = [Change(start=end, end=end, text=f", {name}"), source.keyword(launch, name, name)]
             for node in kernel.expressions:
                 if isinstance(node, ast.Constant) and isinstance(node.value, float):
                     yield Draft("constant", 1.6, [*passed, source.put(node, name)])
                 elif called(node) in ("sqrt", "rsqrt") and isinstance(node, ast.Call) and node.args:
-                    text = source.operation(node.args[0], ast.Add(), name)
-                    yield Draft("missing", 1.4, [*passed, source.put(node.args[0], text)])
+                    sum_ = form("a + b", a=node.args[0], b=name)
+                    yield Draft("missing", 1.4, [*passed, source.put(node.args[0], sum_)])
 
 
 def _zeroed(file: File, unit: Unit) -> Iterator[Draft]:

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from grader.languages.drafts import Change, Draft
-from grader.languages.triton.confined.edits.draft import keyword
 from grader.languages.triton.confined.edits.units import File, Unit, called
 from grader.plan.edits import MOST_SPANS
 
@@ -30,7 +29,7 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
             # Without padding, elements outside hold anything.
             padding = ', padding_option="zero"' if called(call) == "load" and not any(
                 key.arg == "padding_option" for key in call.keywords) else ""
-            none.append(keyword(file.source, call, f"boundary_check={axes}{padding}"))
+            none.append(file.source.keyword(call, "boundary_check", f"{axes}{padding}"))
         elif isinstance(checked, ast.Tuple | ast.List) and len(checked.elts) <= 1:
             some.append(file.source.put(checked, axes or "(0, 1)"))
     for change in (*some, *none):

@@ -6,10 +6,10 @@ ast counts lines as Python's tokenizer does and columns in bytes of UTF-8; edits
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -22,19 +22,11 @@ _OPENING = re.compile(r"(?:[\s)\\]|#[^\r\n]*)*\(")
 _CLOSING = re.compile(r"(?:[\s\\]|#[^\r\n]*)*\)")
 _MARK = "\ufeff"
 
-_MOST_READ = 400
-ATOM = 16
-"""The binding strength of a name, a call or an expression in brackets: no operator tears it apart."""
-_BINARY: dict[type[ast.operator], int] = {
-    ast.BitOr: 7, ast.BitXor: 8, ast.BitAnd: 9, ast.LShift: 10, ast.RShift: 10, ast.Add: 11, ast.Sub: 11, ast.Mult: 12,
-    ast.Div: 12, ast.FloorDiv: 12, ast.Mod: 12, ast.MatMult: 12, ast.Pow: 14,
-}  # fmt: skip
-SIGNS: dict[type[ast.operator] | type[ast.cmpop], str] = {
-    ast.BitOr: "|", ast.BitXor: "^", ast.BitAnd: "&", ast.LShift: "<<", ast.RShift: ">>", ast.Add: "+", ast.Sub: "-",
-    ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.MatMult: "@", ast.Pow: "**", ast.Lt: "<",
-    ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
-}  # fmt: skip
+_TORN = ast.BinOp | ast.UnaryOp | ast.BoolOp | ast.Compare | ast.IfExp | ast.Attribute | ast.Subscript | ast.Call
+"""Parents that tear an operator in a child apart, unless brackets stand around it."""
 _WORD = re.compile(r"\w")
+LONGEST = 400
+"""The most characters of an expression that is changed, or read for the brackets that it needs."""
 
 
 Placed = ast.expr | ast.stmt | ast.keyword | ast.arg
@@ -78,6 +70,9 @@ class SourceTree:
     def end(self, node: Placed) -> int:
         assert node.end_lineno is not None and node.end_col_offset is not None
         return self._at(node.end_lineno, node.end_col_offset)
+
+    def length(self, node: Placed) -> int:
+        return self.end(node) - self.start(node)
 
     def of(self, node: Placed) -> str:
         """Return a node's own text."""
@@ -123,12 +118,26 @@ class SourceTree:
 
     # Changes, and texts for them.
 
-    def put(self, node: ast.expr, text: str) -> Change:
-        """Return a change that puts an expression in a node's place, in brackets if an operator would tear it apart."""
-        start, end = self.start(node), self.end(node)
-        if binding(text) < self._needed(node) and not self.enclosed(node):
+    def put(self, node: ast.expr | ast.stmt, new: ast.AST | str) -> Change:
+        """Return a change that puts an expression in a node's place, or a statement."""
+        if isinstance(new, str):
+            new = ast.parse(new).body[0]
+            new = new.value if isinstance(new, ast.Expr) else new
+        text = ast.unparse(new)
+        if isinstance(new, ast.expr) and isinstance(node, ast.expr) and self._torn(node, new, text):
             text = f"({text})"
-        return self.instead(start, end, text)
+        return self.instead(self.start(node), self.end(node), text)
+
+    def _torn(self, node: ast.expr, new: ast.expr, text: str) -> bool:
+        """Return whether the operator around a node tears its new text apart: then ast puts brackets around that."""
+        parent, field, number = self.place[node]
+        if not isinstance(parent, _TORN) or field in ("args", "slice") or self.enclosed(node):
+            return False
+        if self.length(parent) > LONGEST:
+            return True
+        around, value = copy.copy(parent), getattr(parent, field)
+        setattr(around, field, [*value[:number], new, *value[number + 1:]] if isinstance(value, list) else new)
+        return f"({text})" in ast.unparse(around)
 
     def instead(self, start: int, end: int, text: str) -> Change:
         """Return a change to any text, with a space where the text would merge with a word beside it."""
@@ -138,21 +147,25 @@ class SourceTree:
             text = f"{text} "
         return Change(start=start, end=end, text=text)
 
-    def operand(self, node: ast.expr, level: int) -> str:
-        """Return a node's text as an operand of something that binds as tightly as `level`."""
-        text = self.of(node)
-        return f"({text})" if binding(text) < level else text
+    def keyword(self, call: ast.Call, name: str, value: ast.AST | str) -> Change:
+        """Return a change that adds a keyword argument to a call."""
+        places, arguments = self.commas(call), self.arguments(call)
+        text = f"{name}={value if isinstance(value, str) else ast.unparse(value)}"
+        if len(places) == len(arguments) + 2:
+            # There is a comma after the last argument.
+            return Change(start=places[-2] + 1, end=places[-2] + 1, text=f" {text}" if arguments else text)
+        at = self._outer_end(arguments[-1], places[-1]) if arguments else places[-1]
+        return Change(start=at, end=at, text=f", {text}" if arguments else text)
 
-    def operation(self, left: ast.expr | str, operator: ast.operator, right: ast.expr | str) -> str:
-        """Return the text of an operator between two nodes or texts."""
-        first, second = (self.of(one) if isinstance(one, ast.expr) else one for one in (left, right))
-        tight = _BINARY[type(operator)]
-        levels = (15, 13) if isinstance(operator, ast.Pow) else (tight, tight + 1)
-        if binding(first) < levels[0]:
-            first = f"({first})"
-        return f"{first} {SIGNS[type(operator)]} " + (second if binding(second) >= levels[1] else f"({second})")
+    def dropped(self, call: ast.Call, argument: ast.expr | ast.keyword) -> Change:
+        """Return a change that takes an argument and its comma out of a call."""
+        places = self.commas(call)
+        number = self.arguments(call).index(argument)
+        if number:
+            return Change(start=places[number], end=places[number + 1], text="")
+        return Change(start=places[0] + 1, end=places[1] + (len(places) > 2), text="")
 
-    def outer_end(self, node: ast.expr | ast.keyword, limit: int) -> int:
+    def _outer_end(self, node: ast.expr | ast.keyword, limit: int) -> int:
         """Return where the last of the brackets around a node ends, before a limit."""
         at = self.end(node)
         while (found := _CLOSING.match(self.text, at, limit)) is not None:
@@ -188,63 +201,3 @@ class SourceTree:
         start, end = self.start(node), self.end(node)
         before, after = self.text[max(0, start - 200) : start].rstrip()[-1:], self.text[end : end + 200].lstrip()[:1]
         return before == "(" and after == ")"
-
-    def _needed(self, node: ast.expr) -> int:
-        """Return how tightly an expression must bind in a node's place."""
-        parent, field, _ = self.place[node]
-        if isinstance(parent, ast.BinOp):
-            level = _BINARY[type(parent.op)]
-            if isinstance(parent.op, ast.Pow):
-                return 15 if field == "left" else 13
-            return level if field == "left" else level + 1
-        if isinstance(parent, ast.UnaryOp):
-            return 5 if isinstance(parent.op, ast.Not) else 13
-        if isinstance(parent, ast.BoolOp):
-            return (3 if isinstance(parent.op, ast.Or) else 4) + 1
-        if isinstance(parent, ast.Attribute | ast.Subscript | ast.Call) and field in ("value", "func"):
-            return ATOM
-        if isinstance(parent, ast.Compare | ast.Starred):
-            return 7
-        if isinstance(parent, ast.IfExp):
-            return 2 if field == "orelse" else 3
-        return 1
-
-
-@lru_cache(maxsize=4096)
-def binding(text: str) -> int:
-    """Return how tightly an expression's text binds; -1 for a text that is an expression only in brackets, such as one
-    of two lines, and for a text that is too long to parse."""
-    if len(text) > _MOST_READ:
-        return -1
-    try:
-        node = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError):
-        return -1
-    if isinstance(node, ast.BinOp):
-        # The tree does not have brackets around the whole text.
-        return _BINARY[type(node.op)] if node.col_offset == 0 and not _closed(text) else ATOM
-    if isinstance(node, ast.Tuple | ast.GeneratorExp):
-        return ATOM if _closed(text) else 0
-    if _closed(text):
-        return ATOM
-    if isinstance(node, ast.BoolOp):
-        return 3 if isinstance(node.op, ast.Or) else 4
-    if isinstance(node, ast.UnaryOp):
-        return 5 if isinstance(node.op, ast.Not) else 13
-    levels: dict[type[ast.expr], int] = {
-        ast.NamedExpr: 0, ast.Yield: 0, ast.YieldFrom: 0, ast.Lambda: 1, ast.IfExp: 2, ast.Compare: 6, ast.Await: 15}
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        # `1.real` is no attribute.
-        return ATOM - 1
-    return levels.get(type(node), ATOM)
-
-
-def _closed(text: str) -> bool:
-    """Return whether one pair of brackets encloses all of a text that is an expression."""
-    if not (text.startswith("(") and text.endswith(")")):
-        return False
-    try:
-        ast.parse(text[1:-1] or "()", mode="eval")
-    except SyntaxError:
-        return False
-    return True

@@ -88,7 +88,7 @@ class Unit:
                 waiting.pop()
             if not waiting or one is None:
                 break
-            if _is_spread(one) or (isinstance(one, ast.Name) and one.id in self.spread):
+            if is_spread(one) or (isinstance(one, ast.Name) and one.id in self.spread):
                 return True
             if isinstance(one, ast.Name) and one.id not in seen and one.id in self.wholes:
                 seen.add(one.id)
@@ -321,13 +321,13 @@ def _name_kernel(source: SourceTree, unit: Unit, units: Sequence[Unit]) -> None:
         if value is not None:
             unit.wholes.setdefault(name, value)
             role = _role(value, unit)
-            if role == "index" and any(_is_spread(one) or (isinstance(one, ast.Name) and one.id in unit.spread)
+            if role == "index" and any(is_spread(one) or (isinstance(one, ast.Name) and one.id in unit.spread)
                                        for one in ast.walk(value)):
                 unit.spread.add(name)
         unit.roles.setdefault(name, role if role != "other" else "value")
 
 
-def _is_spread(node: ast.AST) -> bool:
+def is_spread(node: ast.AST) -> bool:
     """Return whether a node is `x[:, None]`, `x[None, :]` or the like."""
     return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and any(
         isinstance(one, ast.Constant) and one.value is None for one in node.slice.elts)

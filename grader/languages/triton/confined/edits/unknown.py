@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Iterator
 
 from grader.languages.drafts import Change, Draft
-from grader.languages.triton.confined.edits.draft import instead, keyword
+from grader.languages.triton.confined.edits.draft import instead
 from grader.languages.triton.confined.edits.source import SourceTree
 from grader.languages.triton.confined.edits.units import File, Unit, called, constant, launched
 
@@ -79,4 +79,4 @@ def _arguments(source: SourceTree, unit: Unit, call: ast.Call, kernel: Unit) -> 
         else:
             values, kind = unit.names("size", "stride", "value", before=call.lineno), "missing"
         for value in values:
-            yield Draft("block" if kind == "block" else "missing", 0.8, (keyword(source, call, f"{name}={value}"),))
+            yield Draft("block" if kind == "block" else "missing", 0.8, (source.keyword(call, name, value),))

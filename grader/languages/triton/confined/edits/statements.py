@@ -1,14 +1,12 @@
-"""Edits of loops, accumulators and statements: bounds of a loop, values carried over, and the place of a statement."""
+"""Edits of whole statements: their place, and those that a loop lacks."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 from grader.languages.drafts import Change, Draft
-from grader.languages.triton.confined.edits.draft import instead
-from grader.languages.triton.confined.edits.source import ATOM, SourceTree
+from grader.languages.triton.confined.edits.source import SourceTree
 from grader.languages.triton.confined.edits.units import File, Function, Unit, called, names_bound, names_read
 
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -17,15 +15,6 @@ _FILLS = ("zeros", "full", "float")
 
 def edits(file: File, unit: Unit) -> Iterator[Draft]:
     source = file.source
-    for node in unit.calls:
-        if called(node) in ("range", "static_range") and unit.kernel:
-            yield from _range(source, unit, node)
-        elif called(node) == "cdiv":
-            # Only the plain quotient is tried, not one more than it.
-            first, second = (*node.args, *[None] * 2)[:2]
-            if first is not None and second is not None:
-                yield instead(source, "rounding", 2.6, node, source.operation(first, ast.FloorDiv(), second))
-    yield from _rounded(file, unit)
     for parent in (unit.node, *unit.statements):
         if isinstance(parent, Function) and parent is not unit.node:
             continue
@@ -35,72 +24,12 @@ def edits(file: File, unit: Unit) -> Iterator[Draft]:
                 yield from _statements(source, unit, parent, block)
 
 
-def _rounded(file: File, unit: Unit) -> Iterator[Draft]:
-    """Yield edits that round divisions up: one by one, and all those of a statement."""
-    source, of = file.source, dict[ast.stmt, list[Change]]()
-    owner = "tl" if unit.kernel else "triton"
-    for node in unit.expressions:
-        if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.FloorDiv | ast.Div):
-            continue
-        if unit.kernel and (isinstance(node.op, ast.Div) or unit.role(node) == "value"):
-            continue
-        up = f"{owner}.cdiv({source.of(node.left)}, {source.of(node.right)})"
-        if owner not in file.bound:
-            # The file does not import the module that has cdiv.
-            up = f"-(-{source.operand(node.left, ATOM)} // {source.operand(node.right, ATOM)})"
-        change = source.put(node, up)
-        yield Draft("rounding", 0.7 if not unit.kernel else 1.2, (change,))
-        parent = source.place[node].parent
-        one_more = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Add) and source.of(parent.right) == "1"
-        if isinstance(parent, ast.expr) and (one_more or called(parent) in ("int", "round", "floor", "ceil")):
-            yield instead(source, "rounding", 0.7, parent, change.text)
-        of.setdefault(source.statement(node), []).append(change)
-    for changes in of.values():
-        if len(changes) > 1 and all(one.end <= two.start for one, two in pairwise(changes)):
-            yield Draft("rounding", 0.7, changes[:8])
-
-
-def _range(source: SourceTree, unit: Unit, node: ast.Call) -> Iterator[Draft]:
-    arguments = node.args
-    if not 1 <= len(arguments) <= 3 or any(isinstance(one, ast.Starred) for one in arguments):
-        return
-    start, end = (None, arguments[0]) if len(arguments) == 1 else arguments[:2]
-    step = arguments[2] if len(arguments) == 3 else None
-    sizes = unit.names("size", "block", before=node.lineno)
-    if start is not None and source.of(start) != "0":
-        yield instead(source, "start", 0.9, start, "0")
-    elif start is not None:
-        for block in unit.names("block"):
-            yield instead(source, "start", 2.4, start, block)
-    for name in sizes:
-        if name != source.of(end) and not isinstance(end, ast.Name):
-            yield instead(source, "bound", 1.8, end, name)
-    for sign in (ast.Add(), ast.Sub()):
-        for name in ("1", *unit.names("block")):
-            yield instead(source, "bound", 1.8 if name == "1" else 2.2, end, source.operation(end, sign, name))
-    for block in unit.names("block"):
-        yield instead(source, "bound", 1.6 if step is None else 2.4, end, f"tl.cdiv({source.of(end)}, {block})")
-        if step is None:
-            text = f", {block}" if start is not None else None
-            at = source.end(end)
-            if text:
-                yield Draft("bound", 1.4, (Change(start=at, end=at, text=text),))
-            else:
-                whole = f"0, {source.of(end)}, {block}"
-                yield Draft("bound", 1.5, (Change(start=source.start(end), end=at, text=whole),))
-        elif source.of(step) != block and not isinstance(step, ast.Name):
-            yield instead(source, "bound", 1.6, step, block)
-    if isinstance(end, ast.Call) and called(end) == "cdiv" and end.args:
-        yield instead(source, "bound", 2.0, end, source.of(end.args[0]))
-
-
 def _statements(source: SourceTree, unit: Unit, parent: ast.AST, block: list[ast.stmt]) -> Iterator[Draft]:
     for number, statement in enumerate(block):
         after = block[number + 1] if number + 1 < len(block) else None
         documented = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         if documented or isinstance(statement, Function | ast.ClassDef | ast.Import | ast.ImportFrom):
             continue
-        yield from _accumulated(source, unit, statement)
         if not hasattr(statement, "body"):
             again = unit.kernel and _set_in_vain(statement, block[number + 1:])
             yield Draft("extra", 1.4 if again else 2.4 if unit.kernel else 2.8, (
@@ -125,34 +54,6 @@ def _set_in_vain(statement: ast.stmt, after: Sequence[ast.stmt]) -> bool:
     target = statement.targets[0]
     return isinstance(target, ast.Name) and any(
         isinstance(one, ast.Assign) and target.id in names_bound(one) for one in after)
-
-
-def _accumulated(source: SourceTree, unit: Unit, statement: ast.stmt) -> Iterator[Draft]:
-    """Yield edits that put `=` for `+=` and the other way round, accumulate a maximum or sum, or set another initial
-    value."""
-    if isinstance(statement, ast.AugAssign) and unit.kernel:
-        at = source.text.index("=", source.end(statement.target), source.start(statement.value))
-        begin = source.text.rindex(source.text[at - 1], source.end(statement.target), at)
-        while begin > source.end(statement.target) and source.text[begin - 1] in "+-*/%&|^<>@":
-            begin -= 1
-        yield Draft("operator", 1.8, (Change(start=begin, end=at + 1, text="="),))
-    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1 and unit.kernel:
-        target = statement.targets[0]
-        if not isinstance(target, ast.Name):
-            return
-        before = unit.bound.get(target.id, statement.lineno) < statement.lineno
-        sign = source.sign(target, "=", statement.value)
-        if before and sign is not None:
-            yield Draft("operator", 0.9, (Change(start=sign[0], end=sign[1], text="+="),))
-            for name, form in (("max", "tl.maximum({}, {})"), ("sum", "{} + {}")):
-                if called(statement.value) == name:
-                    yield instead(source, "missing", 1.2, statement.value, form.format(
-                        target.id, source.of(statement.value)))
-        if isinstance(statement.value, ast.Constant | ast.UnaryOp | ast.Call) and unit.role(target) == "value":
-            for text, weight in (('-float("inf")', 1.8), ("0.0", 1.8)):
-                call = isinstance(statement.value, ast.Call) and called(statement.value) != "float"
-                if source.short(statement.value) != text and not call:
-                    yield instead(source, "start", weight, statement.value, text)
 
 
 def _at_a_loop(

@@ -1,0 +1,175 @@
+"""Conditions of the rules: what must hold where a pattern matches."""
+
+from __future__ import annotations
+
+import ast
+
+from grader.languages.triton.confined.edits.matching import Condition, Match, keyword_of
+from grader.languages.triton.confined.edits.units import called, is_spread
+from grader.plan.messages import GivenTensor
+
+_FOREIGN = frozenset({"math", "torch", "np", "numpy", "F", "libdevice", "jnp"})
+
+
+def both(*conditions: Condition) -> Condition:
+    return lambda m: all(condition(m) for condition in conditions)
+
+
+def neither(*conditions: Condition) -> Condition:
+    return lambda m: not any(condition(m) for condition in conditions)
+
+
+def name(*parts: str) -> Condition:
+    return lambda m: all(isinstance(m[part], ast.Name) for part in parts)
+
+
+def number(part: str) -> Condition:
+    return lambda m: isinstance(m[part], ast.Constant)
+
+
+def kept(part: str) -> Condition:
+    """Return whether a part of an operator may stand for the whole: with its role, unless the whole is a pointer."""
+    def holds(m: Match) -> bool:
+        role = m.unit.role(m[part])
+        return m.unit.role(m["a"]) != "pointer" and (role == m.unit.role(m["it"]) or m.unit.role(m["it"]) != "pointer")
+    return holds
+
+
+def without(*keywords: str) -> Condition:
+    return lambda m: all(keyword_of(m["it"], one) is None for one in keywords)  # type: ignore[arg-type]
+
+
+def role(part: str, *roles: str) -> Condition:
+    return lambda m: m.unit.role(m[part]) in roles
+
+
+def calls(*functions: str) -> Condition:
+    """Return whether the unit calls one of these functions."""
+    return lambda m: any(called(one) in functions for one in m.unit.calls)
+
+
+def a_call(part: str, function: str) -> Condition:
+    return lambda m: called(m[part]) == function
+
+
+def single(part: str) -> Condition:
+    """Return whether an index is one number."""
+    return lambda m: not isinstance(m[part], ast.Slice)
+
+
+def no_difference(m: Match) -> bool:
+    return not (isinstance(one := m["x"], ast.BinOp) and isinstance(one.op, ast.Sub))
+
+
+def no_pointer_first(m: Match) -> bool:
+    return m.unit.role(m["a"]) != "pointer"
+
+
+def not_subscripted(m: Match) -> bool:
+    return not isinstance(m.parent, ast.Subscript)
+
+
+def spreads(m: Match) -> bool:
+    """Return whether the unit spreads an index over rows or columns."""
+    return any(is_spread(one) for one in m.unit.expressions)
+
+
+def a_bound(m: Match) -> bool:
+    """Return whether an expression is the end of a loop."""
+    return isinstance(m.parent, ast.Call) and called(m.parent) in ("range", "static_range") and (
+        m.parent.args[:2][-1] is m.node)
+
+
+def in_operator(m: Match) -> bool:
+    return isinstance(m.parent, ast.BinOp)
+
+
+def in_condition(m: Match) -> bool:
+    """Return whether a node is in the condition of an `if`."""
+    return any(isinstance(place.parent, ast.If | ast.IfExp) and place.field == "test"
+               for place in m.file.source.up(m.node))
+
+
+def no_pointer(m: Match) -> bool:
+    return m.unit.role(m["it"]) != "pointer"
+
+
+def no_address(m: Match) -> bool:
+    return m.unit.role(m["it"]) != "pointer" or m.unit.role(m["a"]) != "pointer"
+
+
+def in_brackets(m: Match) -> bool:
+    """Return whether brackets are written around an operator in an operand."""
+    return any(isinstance(one, ast.BinOp) and m.file.source.enclosed(one) for one in ast.iter_child_nodes(m.node))
+
+
+def bare(m: Match) -> bool:
+    """Return whether a call is of Python's own function."""
+    return isinstance(func := m["func"], ast.Name) and func.id not in m.unit.roles
+
+
+def foreign(m: Match) -> bool:
+    """Return whether a call is of another module's function, where Triton has one."""
+    owner = m.file.source.of(m["o"])
+    return owner.partition(".")[0] in _FOREIGN or owner in ("tl.math", "tl.libdevice", "tl.extra")
+
+
+def of_triton(m: Match) -> bool:
+    return m.file.source.of(m["o"]) == "tl"
+
+
+def no_module(m: Match) -> bool:
+    """Return whether `o` is a value, whose methods are called."""
+    return m.file.source.of(m["o"]) not in ("tl", "torch", "triton", "math")
+
+
+def tiled(m: Match) -> bool:
+    """Return whether `x` is computed from something that is spread over rows and columns."""
+    return m.unit.of_a_tile(m["x"])
+
+
+def integral(m: Match) -> bool:
+    return "int" in m.file.source.of(m["t"])
+
+
+def bound_before(m: Match) -> bool:
+    return isinstance(target := m["t"], ast.Name) and m.unit.bound.get(target.id, m.node.lineno) < m.node.lineno
+
+
+def initial(m: Match) -> bool:
+    """Return whether a value may be the one that an accumulator starts from."""
+    value = m["v"]
+    return isinstance(m["t"], ast.Name) and m.unit.role(m["t"]) == "value" and (
+        isinstance(value, ast.Constant | ast.UnaryOp) or called(value) == "float")
+
+
+def divides(m: Match) -> bool:
+    """Return whether a division may be rounded up: in a kernel not one of values."""
+    return not m.unit.kernel or m.unit.role(m["it"]) != "value"
+
+
+def imported(m: Match) -> bool:
+    """Return whether the file imports the module that has cdiv."""
+    return ("tl" if m.unit.kernel else "triton") in m.file.bound
+
+
+def adds(m: Match) -> bool:
+    """Return whether a kernel adds to memory, which zeros then matter for."""
+    return any(called(one).startswith("atomic_") for kernel in m.file.kernels.values() for one in kernel.calls)
+
+
+def rooted(m: Match) -> bool:
+    """Return whether a kernel sums and takes no root."""
+    steps = {called(one) for one in m.unit.calls}
+    return "sum" in steps and not steps & {"sqrt", "rsqrt"}
+
+
+def on_the_host(m: Match) -> bool:
+    """Return whether a name is a given tensor's whose memory a kernel cannot read."""
+    return any(parameter.arg == getattr(m.node, "id", "") and isinstance(given, GivenTensor) and given.place == "host"
+               for parameter, given in zip(m.unit.parameters, m.file.given, strict=False))
+
+
+def an_output(m: Match) -> bool:
+    """Return whether a name is the output's."""
+    return getattr(m["t"], "id", "") in m.names("OUTPUT")
