@@ -226,7 +226,8 @@ MISTAKES = [
     ("softmax", "x - tl.max(x, axis=0)", "tl.max(x, axis=0) - x", "operands"),
     ("online", "m - m_new", "m_new - m", "operands"),
     ("online", "        l = l", "        m = tl.maximum(m, tl.max(v, axis=0))\n        l = l", "extra"),
-    ("softmax", "tl.max(x", "tl.min(x", "function"), ("softmax", "tl.sum(e", "tl.sum(x", "name"), ("softmax", "tl.sum(e", "tl.max(e", "function"),
+    ("softmax", "tl.max(x", "tl.min(x", "function"), ("softmax", "tl.sum(e", "tl.sum(x", "name"),
+    ("softmax", "tl.sum(e", "tl.max(e", "function"),
     ("softmax", "tl.sum(e, axis=0)", "sum(e)", "function"),
     ("softmax", "x_ptr + row * cols + lanes", "x_ptr + row + lanes", "factor"),
     ("softmax", "out_ptr + lanes + row * cols", "out_ptr + lanes", "missing"),
@@ -313,8 +314,7 @@ MISTAKES = [
 HIDING = [
     ("silu", "BLOCK=1024)", "BLOCK=triton.next_power_of_2(n))"),
     ("silu", "BLOCK=1024)", "BLOCK=2048)"),
-    ("rounds", "block * rounds),)", "block * block),)"),
-    ("rounds", "ROUNDS=rounds", "ROUNDS=block"),
+    ("rounds", "block * rounds),)", "block * block),)"), ("rounds", "ROUNDS=rounds", "ROUNDS=block"),
 ]
 """A right kernel, a part of it and what would only keep faulty code there from showing."""
 
