@@ -54,7 +54,7 @@ def a_call(part: str, function: str) -> Condition:
 
 def single(part: str) -> Condition:
     """Return whether an index is one number."""
-    return lambda m: not isinstance(m[part], ast.Slice)
+    return lambda m: not isinstance(m[part], ast.Slice | ast.Tuple)
 
 
 def no_difference(m: Match) -> bool:

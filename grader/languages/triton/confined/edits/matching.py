@@ -230,9 +230,9 @@ def fits(pattern: ast.AST, match: Match, node: object) -> bool:
 
 
 def _variable(name: str, match: Match, node: object) -> bool:
-    if not isinstance(node, ast.expr) or isinstance(node, ast.Starred | ast.Tuple):
-        return False
     letter, *role = name.split("_")
+    if not isinstance(node, ast.expr) or isinstance(node, ast.Starred | ast.Tuple if role else ast.Starred):
+        return False
     if node is match.node and not (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)):
         return False
     known = match.parts.setdefault(letter, node)
