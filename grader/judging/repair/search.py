@@ -24,8 +24,8 @@ MENDED = ("wrong_answer", "runtime_error")
 
 @dataclass(frozen=True)
 class Pace:
-    """Numbers of edits to try: `first` together, then twice as many each time, up to `most` together; `after` more once
-    one is proved; and the `share` of those that a course allows."""
+    """Numbers of edits to try: `first` together, then twice as many each time, up to `most` together; `after` more
+    behind the first that is proved; and the `share` of those that a course allows."""
 
     first: int
     most: int
@@ -69,10 +69,17 @@ class _Search:
     clock: float = field(default_factory=time.monotonic)
     processors: float = field(default_factory=processor_seconds)
 
-    def prove(self, edit: Edit, text: str) -> None:
+    def prove(self, edit: Edit, text: str) -> bool:
+        """Return whether the edit is the first that is proved."""
         self.begun += 1
         if proof := proved(self.prepared, self.case, text):
             self.found.append((edit, proof))
+        return proof is not None and len(self.found) == 1
+
+    def likelier(self, edit: Edit) -> bool:
+        """Return whether a proof of `edit` would be reported beside the best one that was found, or instead of it."""
+        best = min((_badness(one) for one, _ in self.found), default=None)
+        return best is None or best[0] or edit.weight <= best[1] + NEARLY
 
     @property
     def over(self) -> bool:
@@ -126,23 +133,28 @@ def _search(search: _Search, tries: int, progress: Callable[[int, int], object])
     text = search.prepared.task.text
     trial = Trial(search.prepared, search.case)
     try:
-        # A failure that does not show without a GPU cannot be mended here: every edit would pass.
-        if trial.right([text]) != [False] or trial.lost:
-            return
-        edits, size = trial.edits(search.lines)[:math.ceil(pace.share * tries)], pace.first
-        most = len(edits)
+        edits = trial.edits(search.lines)[:math.ceil(pace.share * tries)]
+        edits = [edit for edit in edits if _edited(text, edit) is not None]
+        # The file as it stands comes first. A failure that does not show without a GPU cannot be mended here: every
+        # edit would pass.
+        size, most = pace.first, len(edits)
         while search.tried < most and not search.over and trial.lost < MOST_LOST:
             progress(search.tried, len(edits))
-            some = edits[search.tried:min(most, search.tried + size)]
-            batch = [(edit, changed) for edit in some if (changed := _edited(text, edit)) is not None]
-            search.tried, size = search.tried + len(some), min(2 * size, pace.most)
-            right = trial.right([changed for _, changed in batch])
-            before = len(search.found)
-            for (edit, changed), passed in zip(batch, right, strict=True):
-                if passed and not search.over:
-                    search.prove(edit, changed)
-            if search.found and not before:
-                most = min(most, search.tried + pace.after)
+            batch = edits[search.tried:min(most, search.tried + size)]
+            texts = [edited(text, edit) for edit in batch]
+            first, size = not search.tried, min(2 * size, pace.most)
+            right = trial.right([text, *texts] if first else texts)
+            if first and next(right):
+                return
+            for edit, changed in zip(batch, texts, strict=True):
+                if search.tried >= most or search.over:
+                    break
+                if not search.likelier(edit):
+                    most = search.tried
+                    break
+                search.tried += 1
+                if next(right) and search.prove(edit, changed):
+                    most = min(most, search.tried + pace.after)
         progress(search.tried, len(edits))
     finally:
         trial.end()
