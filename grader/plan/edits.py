@@ -17,19 +17,8 @@ EditKind = Literal[
     "other", "index", "axis", "missing", "extra", "rounding", "start", "bound", "type", "function", "grid", "block",
     "barrier", "place", "member", "factor", "end",
 ]  # fmt: skip
-"""The part that an edit changes:
-
-`comparison`, `operator`: another comparison or operator; `operands`: the two operands of an operator exchanged;
-`brackets`: the part that they enclose; `constant`: a number; `name`: another variable; `exchanged`: two names exchanged
-throughout an expression, a statement or a function; `order`: two arguments, statements or unpacked sizes exchanged;
-`moved`: a statement moved into a loop or out of it; `mask`: the condition that switches lanes off; `other`: the value
-that those lanes hold; `index`: the spread of an index over rows and columns, or the stage of an array; `axis`: of a
-reduction or a program's number; `missing`: a factor, term or step added; `extra`: a factor, term or step taken away;
-`rounding`: a division rounded up instead of down, or not rounded; `start`: the value that an accumulator or a loop
-starts from; `bound`: the end of a loop, or its step; `type`: of a number or a tensor; `function`: another function;
-`grid`, `block`: of a launch; `barrier`: a place where threads wait for each other; `place`: the memory in which a
-tensor lies; `member`: of a vector; `factor`: a factor or divisor; `end`: of a share or group, cut to what is left.
-"""
+"""The part that an edit changes; `EDITS` in `languages/phrases.py` has the words for it. `missing` and `extra` are
+factors, terms, steps or statements; `exchanged` are two names throughout an expression, a statement or a function."""
 
 
 class Span(Shaped):

@@ -46,7 +46,7 @@ CALL_SECONDS = 20.0
 REQUEST_SECONDS, MORE_SECONDS = 8.0, 0.5
 EDIT_BYTES = 16 << 20
 LIST_SECONDS = 10.0
-# A place of the source in TTIR and PTX.
+# A place of the source in a kernel's text.
 _PLACE = re.compile(r"^(?:#loc|\s*\.loc\s).*$|loc\([^()\n]*(?:\([^()\n]*\))?[^()\n]*\)", re.MULTILINE)
 
 

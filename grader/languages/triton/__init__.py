@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from grader.languages import FrontEnd, Trait
+from grader.languages.phrases import EDITS
 from grader.languages.python import outline, signature
 from grader.languages.triton.phrases import PHRASES
-from grader.languages.triton.phrases.edits import EDITS
 from grader.languages.triton.text import argument_names, check_launch, read_kernel
 from grader.plan.plan import Kernel, Launch
 
