@@ -39,10 +39,6 @@ def without(*keywords: str) -> Condition:
     return lambda m: all(keyword_of(m["it"], one) is None for one in keywords)  # type: ignore[arg-type]
 
 
-def role(part: str, *roles: str) -> Condition:
-    return lambda m: m.unit.role(m[part]) in roles
-
-
 def calls(*functions: str) -> Condition:
     """Return whether the unit calls one of these functions."""
     return lambda m: any(called(one) in functions for one in m.unit.calls)
