@@ -277,11 +277,11 @@ def _written(match: Match, steps: Sequence[str]) -> Iterator[list[Change]]:
     source = match.file.source
     capitals = list(dict.fromkeys(word for step in steps for word in re.findall(r"\b[A-Z]{4,}\b", step)))
     focus = match.parts[found[1]] if (found := _PART.fullmatch(steps[0])) else match.node
-    # A term of an address is there once; a value may be squared.
+    # An index is a term of an address once; a value may be squared.
     address = isinstance(focus, ast.expr) and match.unit.role(focus) == "pointer"
     used = names_read(focus) if address or isinstance(focus, ast.Name) else set()
     for chosen in product(*(match.names(word) for word in capitals)):
-        if not used.isdisjoint(chosen):
+        if not used.isdisjoint(chosen[:1]):
             continue
         parts = match.parts | {word: parsed(name) for word, name in zip(capitals, chosen, strict=True)}
         changes = [_step(source, match, step, parts) for step in steps]
