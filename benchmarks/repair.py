@@ -2,11 +2,11 @@
 
     .venv/bin/python -m benchmarks.repair [--every N] [FOLDER …]
 
-Judges every file of an assignment in the folders below FOLDER (the wrong answers and
-run-time errors of the corpus if none is named) without a GPU, in one lane, and searches a change for each; with `--every`, only in
-one of N folders, chosen by the name. Prints a table in Markdown, then a line for each file with what its student is
-told; progress goes to stderr. The corpus takes half an hour or more. On a busy machine only the counts and, roughly,
-the processor seconds hold.
+Judges every file of an assignment in the folders below FOLDER (the wrong answers and run-time errors of the corpus if
+none is named) without a GPU, in one lane, and searches a change for each; with `--every`, only in one of N folders,
+chosen by the name. Prints a table in Markdown, then a line for each file with the sentence for its student; progress
+goes to stderr. The corpus takes half an hour or more. On a busy machine only the counts and, roughly, the processor
+seconds hold.
 """
 
 from __future__ import annotations

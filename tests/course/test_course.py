@@ -20,7 +20,8 @@ BROKEN = {
     "negative points": ("[points]\ncorrectness = -1\n", "points.correctness"),
     "text for a number": ('[limits]\ncall_seconds = "ten"\n', "limits.call_seconds"),
     "unknown word": ('[points]\ncredit = "some"\n', "points.credit"),
-    "unknown target": ('[gpu]\ntarget = "sm_70"\n', "gpu.target: expected one of sm_80, sm_90, sm_100, sm_121, got 'sm_70'"),
+    "unknown target": (
+        '[gpu]\ntarget = "sm_70"\n', "gpu.target: expected one of sm_80, sm_90, sm_100, sm_121, got 'sm_70'"),
     "number for a target": ("[gpu]\ntarget = 90\n", "gpu.target: "),
     "unknown treatment of assembly": ('[policy]\nassembly = "allow"\n', "policy.assembly: "),
     "floor over target": ("[thresholds]\nfloor = 2\n", "floor below target"),
