@@ -15,8 +15,9 @@ from grader.course.submission import find_submissions
 from grader.grading.grading import grade
 from grader.grading.job import read_job
 from grader.home import ROOT
-from grader.judging.plans.preparing import Preparing, Wanted
-from grader.judging.running.lane import close_lane
+from grader.judging.plans.planning import Wanted
+from grader.judging.plans.preparing import Preparing
+from grader.judging.running.lane import LANE
 from grader.plan import device
 from grader.plan.compiled import Binary
 from grader.plan.device import (
@@ -91,8 +92,10 @@ def test_references_compile_for_each_generation_and_are_simulated(target: str, r
     preparing = Preparing(gemm, (ROOT / "reference/gemm.py").read_bytes(), course.limits, TARGETS[target])
     (plan,) = preparing.plan([Wanted(gemm.timed[0], {})]).outcomes
     assert isinstance(plan, Plan), plan
-    (product,) = preparing.binaries(plan.kernels)
-    close_lane()
+    made = preparing.binaries(plan.kernels)
+    LANE.close()
+    assert isinstance(made, list)
+    (product,) = made
     assert isinstance(product, Binary) and product.facts.tensor_cores == BY_TARGET[target].tensor_cores.name
     (submission,) = find_submissions(ROOT / "reference", ["silu.py"])
     course = course.model_copy(update={"gpu": course.gpu.model_copy(update={"target": target})})
