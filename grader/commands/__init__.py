@@ -1,1 +1,1 @@
-"""The command bench: a kernel's speed at many sizes, PyTorch's launches for the same work, profilers' figures."""
+"""The command line: one file a verb. No other room imports it."""

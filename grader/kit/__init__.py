@@ -1,0 +1,1 @@
+"""The kit of an author: what assignment files import."""

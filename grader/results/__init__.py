@@ -1,1 +1,1 @@
-"""The nouns: assignment, course, submission, result. Nothing here judges."""
+"""Results: verdicts, facts, points and marks as data. Nothing here judges."""

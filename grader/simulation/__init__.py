@@ -1,0 +1,1 @@
+"""Parts that the simulators share: driver, memory, findings, numbers. `ptx` is the simulator of PTX."""

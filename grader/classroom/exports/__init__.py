@@ -1,0 +1,1 @@
+"""Results as platforms and people read them: sheets to fill, archives, JSON, XML."""

@@ -1,0 +1,1 @@
+"""pytest around the judge: one item for each check of a submission."""

@@ -1,0 +1,1 @@
+"""Right answers and the comparison with them: oracle, inputs, tolerances."""

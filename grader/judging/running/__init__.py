@@ -1,0 +1,1 @@
+"""Running plans: lanes, fork servers, simulators and executors as the judge sees them."""

@@ -1,0 +1,1 @@
+"""Speed: paired measurement against a baseline on a GPU, by the judge's clock."""

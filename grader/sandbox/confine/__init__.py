@@ -1,0 +1,1 @@
+"""Isolation of a process: namespaces, another user, Landlock, seccomp, cgroups, limits."""

@@ -1,0 +1,1 @@
+"""Numba-CUDA's side that runs beside hostile files: it imports nothing trusted."""

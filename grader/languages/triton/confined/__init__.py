@@ -1,0 +1,1 @@
+"""Triton's side that runs beside hostile files: it imports nothing trusted."""
