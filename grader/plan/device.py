@@ -115,8 +115,8 @@ GENERATIONS = (
         device=Device(
             name="NVIDIA H200", major=9, minor=0, multi_processor_count=132, total_memory=140 << 30,
             l2_cache_size=60 << 20, shared_memory_per_block_optin=232_448, shared_memory_per_multiprocessor=233_472)),
-    # Limits of a multiprocessor: cuda/__device/arch_traits.h of CCCL 3, and cuda_occupancy.h of CUDA 13.2. Sizes and
-    # clocks are what owners of the two report: pytorch/ao's pull request 4002 (B200), huggingface/kernels' 283 (GB10).
+    # Limits of a multiprocessor: arch_traits.h of CCCL 3, and cuda_occupancy.h of CUDA 13.2. Sizes and clocks are what
+    # owners of the two report: pytorch/ao's pull request 4002 (B200), huggingface/kernels' 283 (GB10).
     Generation(
         granule=16, clusters=True, tensor_cores=TCGEN05,
         device=Device(
