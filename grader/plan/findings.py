@@ -152,7 +152,7 @@ class EmptyGrid(Shaped):
 
 
 Undefinable = Literal[
-    "lanes", "reorder", "hint", "pipeline", "index", "reduction", "programs", "ticket",
+    "lanes", "reorder", "hint", "pipeline", "pending", "index", "reduction", "programs", "ticket",
     "descriptor", "unwaited", "visible", "barrier", "warp", "relaxed", "tuner",
     "spin", "assume", "fresh", "unordered", "shared", "divergent", "unset", "places", "approximate",
     "streams", "pinned",
@@ -168,7 +168,7 @@ class Undefined(Shaped):
     `lanes`: lanes of one store have different values for one element;
     `reorder`: a reshape or concatenation may put its elements in any order;
     `hint`: a promise to the compiler about addresses or values is not kept;
-    `pipeline`: a load may be made before a store of an earlier iteration of its loop, or uses data still under way;
+    `pipeline`: a load may be made before a store of an earlier iteration of its loop;
     `index`: a gather reaches outside its source;
     `reduction`: a reduction's function may depend on the order;
     `programs`: a program uses what another program stores in the same launch;
@@ -190,6 +190,7 @@ class Undefined(Shaped):
     `spin`: a loop waits by plain loads, and a compiler may remove it;
     `assume`: an assumption stated to the compiler does not hold;
     `fresh`: the answer depends on elements that nothing has written;
+    `pending`: an instruction uses the result of an asynchronous copy or product that nobody has waited for;
     `shared`: threads of a program touch one element of its shared memory without a barrier between;
     `divergent`: some of a program's threads never reach a barrier at which others wait.
 

@@ -55,8 +55,8 @@ UNLIKE = {
     "transpose_row_mask_missing": "lanes of one store write different values to one place",
 }
 FOLDERS = [folder for folder in FOLDERS if folder.name not in UNLIKE]
-UNDEFINED = {"out_of_bounds", "unwritten", "masked_used", "race", "hint", "pipeline", "index", "unwaited", "descriptor",
-             "spin", "assume", "shared", "divergent", "misaligned"}
+UNDEFINED = {"out_of_bounds", "unwritten", "masked_used", "race", "hint", "pipeline", "pending", "index", "unwaited",
+             "descriptor", "spin", "assume", "shared", "divergent", "misaligned"}
 # What a right answer does not depend on, and a wrong one may.
 CHANCES = {"lanes", "reorder", "reduction", "ticket", "barrier", "programs"}
 LIMITS = LimitsTable()

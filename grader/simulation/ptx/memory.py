@@ -298,7 +298,7 @@ class Spaces:
                 early = early & piece.mask
             if early.any():
                 block = int(np.argmax(np.broadcast_to(early, m.shape).any(1)))
-                m.findings.undefined(m.spot(), "pipeline", numbers=[int(m.numbers_here()[block])])
+                m.findings.undefined(m.spot(), "pending", numbers=[int(m.numbers_here()[block])])
                 return
 
     def running(self, m: Threads) -> Array:

@@ -60,7 +60,7 @@ class Sums:
             early = mask & (self.groups[slot] >= self.over)
             if early.any():
                 block = int(np.argmax(np.broadcast_to(early, m.whole).any(1)))
-                m.findings.undefined(m.spot(), "pipeline", numbers=[int(m.numbers[block])])
+                m.findings.undefined(m.spot(), "pending", numbers=[int(m.numbers[block])])
                 break
         self._keep({slot: group if slot not in written else np.where(mask, self.over - 1, group)
                     for slot, group in self.groups.items()})

@@ -90,7 +90,7 @@ def taken(m: ChunkState, who: Who, place: Elements, item: int) -> Array:
             early = (m.spaces.copies.flying(place.index * item >> 2) & place.inside).reshape(len(known), -1).any(1)
             if early.any():
                 block = int(who.blocks[int(np.argmax(early))])
-                m.findings.undefined(m.spot(), "pipeline", numbers=[int(m.numbers_here()[block])])
+                m.findings.undefined(m.spot(), "pending", numbers=[int(m.numbers_here()[block])])
     view = region.view(kind)
     return np.where(place.inside, view.take(place.index, mode="clip") if view.size else kind.type(0), kind.type(0))
 

@@ -301,23 +301,23 @@ COMMIT, SYNC = "__pipeline_commit();", "__syncthreads();"
     # A thread knows what it has copied itself once it has waited.
     (f"{COPY} {COMMIT} __pipeline_wait_prior(0);", "s[t]", ""),
     (f"{COPY} {COMMIT} __pipeline_wait_prior(0);", "s[255 - t]", "shared"),
-    (f"{COPY} {COMMIT} {SYNC}", "s[t]", "pipeline"),
+    (f"{COPY} {COMMIT} {SYNC}", "s[t]", "pending"),
     # Others see what a thread has copied after a barrier behind its wait.
     (f"{COPY} {COMMIT} {SYNC} __pipeline_wait_prior(0);", "s[255 - t]", "shared"),
     (f"{COPY} {COMMIT} {AGAIN} {COMMIT} __pipeline_wait_prior(1); {SYNC}", "s[255 - t]", ""),
-    (f"{COPY} {COMMIT} {AGAIN} {COMMIT} __pipeline_wait_prior(1); {SYNC}", "s[511 - t]", "pipeline"),
+    (f"{COPY} {COMMIT} {AGAIN} {COMMIT} __pipeline_wait_prior(1); {SYNC}", "s[511 - t]", "pending"),
     # An empty group counts, and what no group holds is waited for by a wait for all alone.
     (f"{COPY} {COMMIT} {COMMIT} __pipeline_wait_prior(1); {SYNC}", "s[255 - t]", ""),
-    (f"{COPY} __pipeline_wait_prior(0); {SYNC}", "s[255 - t]", "pipeline"),
+    (f"{COPY} __pipeline_wait_prior(0); {SYNC}", "s[255 - t]", "pending"),
     (f'{COPY} asm volatile("cp.async.wait_all;" ::: "memory"); {SYNC}', "s[255 - t]", ""),
-    (f"{COPY} {COMMIT} if (t < 128) __pipeline_wait_prior(0); {SYNC}", "s[t]", "pipeline"),
+    (f"{COPY} {COMMIT} if (t < 128) __pipeline_wait_prior(0); {SYNC}", "s[t]", "pending"),
     # A copy that another one follows lands with the later.
-    (f"{COPY} {COMMIT} {COPY} {COMMIT} __pipeline_wait_prior(1); {SYNC}", "s[t]", "pipeline"),
+    (f"{COPY} {COMMIT} {COPY} {COMMIT} __pipeline_wait_prior(1); {SYNC}", "s[t]", "pending"),
     (f"{COPY} {COMMIT} {COPY} {COMMIT} __pipeline_wait_prior(0); {SYNC}", "s[t]", ""),
     # Half of a block copies, in vectors, and the other half reads.
     (f"if (t < 64) __pipeline_memcpy_async(s + 4 * t, x + 4 * t, 16); {COMMIT} __pipeline_wait_prior(0); {SYNC}",
      "s[255 - t]", ""),
-    (f"if (t < 64) __pipeline_memcpy_async(s + 4 * t, x + 4 * t, 16); {SYNC}", "s[255 - t]", "pipeline"),
+    (f"if (t < 64) __pipeline_memcpy_async(s + 4 * t, x + 4 * t, 16); {SYNC}", "s[255 - t]", "pending"),
 ])
 def test_copies_are_there_once_their_threads_have_waited(before: str, read: str, found: str) -> None:
     body = f"    __shared__ __align__(16) float s[512];\n    int t = threadIdx.x; {before}\n    y[t] = {read}; // use\n"

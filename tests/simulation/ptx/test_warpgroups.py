@@ -32,13 +32,13 @@ WAIT = "wgmma.wait_group.sync.aligned 0;"
 def test_sums_that_nobody_waited_for() -> None:
     text = Product().text()
     (found,) = made(Product(), text.replace(WAIT, ""))[0].findings
-    assert isinstance(found, Undefined) and (found.what, found.certain) == ("pipeline", True)
+    assert isinstance(found, Undefined) and (found.what, found.certain) == ("pending", True)
     (found,) = made(Product(), text.replace(WAIT, "wgmma.wait_group.sync.aligned 1;"))[0].findings
-    assert isinstance(found, Undefined) and found.what == "pipeline"
+    assert isinstance(found, Undefined) and found.what == "pending"
     # Under another name.
     assert made(Product(), text.replace(WAIT, f"mov.b32 %r8, %d5; {WAIT} add.u32 %r8, %r8, 1;"))[0].findings == []
     (found,) = made(Product(), text.replace(WAIT, f"mov.b32 %r8, %d5; add.u32 %r8, %r8, 1; {WAIT}"))[0].findings
-    assert isinstance(found, Undefined) and found.what == "pipeline"
+    assert isinstance(found, Undefined) and found.what == "pending"
 
 
 def test_operands_whose_copies_nobody_waited_for() -> None:
@@ -47,7 +47,7 @@ def test_operands_whose_copies_nobody_waited_for() -> None:
     assert made(Product(), copied.replace("bar.sync 0;", "cp.async.wait_group 0; bar.sync 0;"))[0].findings == []
     for wait in ("", "cp.async.wait_group 80;"):
         (found,) = made(Product(), copied.replace("bar.sync 0;", f"{wait} bar.sync 0;"))[0].findings
-        assert isinstance(found, Undefined) and (found.what, found.certain) == ("pipeline", True)
+        assert isinstance(found, Undefined) and (found.what, found.certain) == ("pending", True)
 
 
 def test_sums_that_nothing_has_set() -> None:
