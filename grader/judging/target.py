@@ -84,7 +84,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
 def _threads_share(prepared: Prepared, plans: Mapping[str, Plan]) -> bool:
     """Return whether kernels that are written thread by thread use shared memory: a GPU's right answer shows no race,
     and a block may have a second tile in large sizes alone."""
-    if prepared.task.assignment.front_end.lowers_to:
+    if all(languages.of(kernel).lowers_to for kernel in kernels_of(plans.values())):
         return False
     asked = any(one.shared for plan in plans.values() for one in plan.first if isinstance(one, Launch))
     code = prepared.preparing.code(kernels_of(plans.values()))

@@ -96,7 +96,8 @@ JUDGE_CHANGES = {
         "flag does not wait for others, no known mistake is told beside a race of a load and a store, and sums of one "
         "warp alone are known. Python files of another language are told apart by what they import.",
     17: "Hints say programs, blocks, lanes and threads as the file's language does, also about an output that is read. "
-        "An input that changed beside an output that nothing wrote has one hint, without a guess.",
+        "An input that changed beside an output that nothing wrote has one hint, without a guess. Kernels in Gluon "
+        "are judged.",
 }
 """The changes that each version of the judge made."""
 

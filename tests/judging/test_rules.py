@@ -256,8 +256,8 @@ def test_foreign_code_is_listed_with_its_kernel() -> None:
 
 def test_a_kernel_is_in_the_language_of_its_file() -> None:
     check_kernels([kernels.copy()], "triton")
-    with pytest.raises(Malformed, match="a kernel in 'triton'; its file is in 'toy'"):
-        check_kernels([kernels.copy()], "toy")
+    with pytest.raises(Malformed, match="a kernel in 'triton'; its file is in 'cuda'"):
+        check_kernels([kernels.copy()], "cuda")
 
 
 JUNK = st.one_of(

@@ -48,7 +48,8 @@ def look_at_compiled(
     answer. Raises InfrastructureError."""
     if not (language := assignment.front_end.lowers_to):
         return None
-    chosen = [(case, plan) for case in _chosen(assignment) if isinstance(plan := plans.get(case.name), Plan)]
+    chosen = [(case, plan) for case in _chosen(assignment) if isinstance(plan := plans.get(case.name), Plan)
+              and all(kernel.language != language for kernel in plan.kernels)]
     kernels = kernels_of(plan for _, plan in chosen)
     binaries = preparing.lowered({kernel_key(kernel): kernel for kernel in kernels}, TARGET)
     simulation = Simulation(preparing, language, seconds=SECONDS)

@@ -14,10 +14,10 @@ from pydantic import ValidationError
 from grader import home, languages
 from grader.course.assignment import Assignment
 from grader.course.cases import Case
-from grader.judging.explain.wording import say
+from grader.judging.explain.wording import phrases_of, say
 from grader.judging.plans.planning import Unplanned
 from grader.judging.running.simulation import Simulation
-from grader.languages.phrases import fact
+from grader.languages.phrases import Phrases, fact
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS, occupancy
 from grader.plan.messages import Simulated, kernel_key
@@ -81,7 +81,7 @@ def inspection_of(
     shared = {(one.kernel, one.grid, one.line): one.shared for one in plan.first if isinstance(one, Launch)}
     launches = [
         _launch(one, kernels[one.kernel], code[kernel_key(kernels[one.kernel])], target,
-                shared.get((one.kernel, one.grid, one.line), 0))
+                shared.get((one.kernel, one.grid, one.line), 0), phrases_of(assignment))
         for one in launched if one.kernel < len(kernels)]
     copies = [CopyFacts(
         line=one.line, bytes=prod(one.target.shape) * ITEM_BYTES[one.target.dtype],
@@ -105,11 +105,10 @@ def with_warps(inspection: Inspection, others: Sequence[LaunchFacts]) -> Inspect
         for one, other in zip(inspection.launches, others, strict=True)]})
 
 
-def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, asked: int) -> LaunchFacts:
+def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, asked: int, words: Phrases) -> LaunchFacts:
     facts = binary.facts
     threads, shared = one.threads, facts.shared + asked
     holds, bounds, share = 0, tuple[str, ...](), 0.0
-    words = languages.of(kernel).phrases
     if target in TARGETS:
         holds, bounds = occupancy(TARGETS[target], threads, facts.registers, shared)
         share = holds * threads / TARGETS[target].max_threads_per_multi_processor

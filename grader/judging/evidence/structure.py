@@ -104,7 +104,7 @@ class _Look:
 
     def _as_ptx(self, case: Case, plan: Plan) -> Plan:
         """Return a plan whose kernels are PTX. Raises _Unseen, InfrastructureError."""
-        if not self.language:
+        if not self.language or any(kernel.language == self.language for kernel in plan.kernels):
             return plan
         by_key = {kernel_key(kernel): kernel for kernel in plan.kernels}
         binaries = self.preparing.lowered(by_key, self.preparing.target)

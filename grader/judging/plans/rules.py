@@ -140,9 +140,9 @@ def foreign(plan: Plan) -> list[tuple[Kernel, Foreign]]:
 
 def check_kernels(kernels: Sequence[Kernel], language: str = "") -> None:
     """Raise Malformed for a kernel that no planner of ours writes, or that is not in the file's `language`, if that is
-    given."""
+    given, nor in the one that it lowers to."""
     for kernel in kernels:
-        if language and kernel.language != language:
+        if language and kernel.language not in (language, languages.front_ends()[language].lowers_to):
             raise Malformed(f"a kernel in {kernel.language[:20]!a}; its file is in {language!a}")
         _printable(kernel.name)
         languages.of(kernel).read_kernel(kernel)

@@ -97,8 +97,8 @@ def lower(src: ASTSource, options: Any, target: GPUTarget, context: Any) -> Any:
     return src.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
 
 
-def objections(src: ASTSource, options: Any, target: GPUTarget, context: Any) -> str:
-    """Return MLIR's diagnostics about a module that `lower` fails to make. MLIR writes them to standard error."""
+def objections(making: Callable[[], Any], context: Any) -> str:
+    """Return MLIR's diagnostics about a module that `making` fails to make. MLIR writes them to standard error."""
     context.printOpOnDiagnostic(False)
     said, saying = os.pipe2(os.O_CLOEXEC)
     kept = os.dup(2)
@@ -106,7 +106,7 @@ def objections(src: ASTSource, options: Any, target: GPUTarget, context: Any) ->
     os.close(saying)
     try:
         with suppress(RuntimeError), redirect_stdout(io.StringIO()):
-            lower(src, options, target, context)
+            making()
     finally:
         os.dup2(kept, 2)
         os.close(kept)
@@ -121,11 +121,31 @@ def parse(path: str, context: Any) -> Any:
     return module
 
 
-def stages(backend: Any, options: Any) -> dict[str, Callable[[Any, dict[str, Any]], Any]]:
+def stages(
+    backend: Any, options: Any, language: Any = Language.TRITON,
+) -> dict[str, Callable[[Any, dict[str, Any]], Any]]:
     """Return the stages that a module goes through, by name and in order; each may add to the metadata."""
     found: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
-    backend.add_stages(found, options, Language.TRITON)
+    backend.add_stages(found, options, language)
     return found
+
+
+def lowered(
+    module: Any, options: Any, target: GPUTarget, language: Any, last: str = "ptx",
+) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return a module's texts after each stage up to `last`, and the metadata. No assembler is asked for its version.
+    """
+    # The newest version that every LLVM and assembler knows, or the first that has the target.
+    object.__setattr__(options, "ptx_version", 86 if target.arch < 120 else 88)
+    texts: dict[str, str] = {}
+    metadata: dict[str, Any] = {}
+    with with_lines():
+        for name, make in stages(make_backend(target), options, language).items():
+            module = make(module, metadata)
+            texts[name] = str(module)
+            if name == last:
+                break
+    return texts, metadata
 
 
 @contextmanager

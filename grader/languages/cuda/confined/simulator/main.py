@@ -60,7 +60,8 @@ def run(
     return driver.simulate(machine, plan, memories, outputs, twice, byte)
 
 
-def _run(plan: Plan, memories: Sequence[Sequence[Array]], request: Simulate) -> Result:
+def run_request(plan: Plan, memories: Sequence[Sequence[Array]], request: Simulate) -> Result:
+    """Run a plan as a request asks."""
     device = SimulatedDevice(
         request.device, request.registers, frozenset(request.elsewhere), frozenset(request.erring),
         request.resident, request.unwritten)
@@ -69,4 +70,4 @@ def _run(plan: Plan, memories: Sequence[Sequence[Array]], request: Simulate) -> 
         on=device, twice=request.twice, watch=request.watch, order=request.order)
 
 
-serve = partial(driver.serve, run=_run)
+serve = partial(driver.serve, run=run_request)

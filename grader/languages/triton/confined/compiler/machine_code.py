@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
+from grader.languages.cuda import text as machine
 from grader.languages.triton.confined import api
 from grader.languages.triton.options import options_of
 from grader.languages.triton.text import descriptor
@@ -29,10 +30,14 @@ class AssemblerError(Exception):
 
 def canonical(texts: Sequence[str], capability: int) -> list[str]:
     """Return kernels' texts parsed and printed again by Triton, with each attribute in its usual place, so that a
-    reader of the text and the compiler read the same. "" stands for a text that Triton does not take."""
+    reader of the text and the compiler read the same. "" stands for a text that Triton does not take. A kernel in Gluon
+    is PTX."""
     context = api.context_of(api.make_backend(api.target_of(capability)))
     printed = []
     for text in texts:
+        if text.startswith(".version"):
+            printed.append(machine.canonical(text))
+            continue
         try:
             printed.append(str(_parsed(text, context)))
         except Malformed:

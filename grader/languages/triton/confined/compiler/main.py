@@ -19,6 +19,7 @@ from functools import partial
 from math import prod
 from tempfile import TemporaryFile
 
+from grader.languages.cuda import text as machine
 from grader.languages.triton.confined.compiler.machine_code import (
     AssemblerError,
     Stages,
@@ -29,7 +30,7 @@ from grader.languages.triton.confined.compiler.machine_code import (
 from grader.languages.triton.options import WARP, options_of
 from grader.languages.triton.text import read_kernel
 from grader.plan import compiling, frames, messages, serving
-from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Problem
+from grader.plan.compiled import PTX_CHARACTERS, RESULT_BYTES, Binary, Fits, Metadata, Plain, Problem
 from grader.plan.device import TARGETS
 from grader.plan.plan import Kernel, Malformed
 from grader.simulation.ptx.facts import read_facts
@@ -118,11 +119,19 @@ def compile_kernel(kernel: Kernel, target: str, *, text: bool = False) -> Binary
     compiler go to stderr."""
     capability = _capability(target)
     try:
-        read_kernel(kernel)
-        ptx, metadata = to_ptx(kernel, capability)
+        if kernel.language == "cuda":
+            # Gluon's kernels are PTX. A launch says how much shared memory it asks for.
+            machine.read_kernel(kernel)
+            ptx, fusion = kernel.text, True
+            metadata = Metadata(name=kernel.symbol, shared=0, operands=[
+                Plain(argument=number) for number in range(len(kernel.signature))])
+        else:
+            read_kernel(kernel)
+            ptx, metadata = to_ptx(kernel, capability)
+            fusion = options_of(kernel).enable_fp_fusion
         _check_shared(metadata.shared, target)
         plain = without_lines(ptx)
-        cubin, said = assemble(plain, capability, fusion=options_of(kernel).enable_fp_fusion)
+        cubin, said = assemble(plain, capability, fusion=fusion)
     except Exception as error:
         return _problem(error)
     facts = read_facts(ptx, said, metadata.shared)
@@ -136,7 +145,7 @@ def fit_kernel(kernel: Kernel, target: str) -> Fits | Problem:
     at all; only a kernel with many elements for each thread, on which the compiler may give up, is compiled to machine
     code."""
     largest = max((prod(map(int, sizes.split("x"))) for sizes in set(_TENSOR.findall(kernel.text))), default=1)
-    if largest <= FITS_ANYWHERE and not _PRODUCT.search(kernel.text):
+    if kernel.language == "cuda" or (largest <= FITS_ANYWHERE and not _PRODUCT.search(kernel.text)):
         return Fits(shared=0)
     try:
         read_kernel(kernel)

@@ -26,7 +26,9 @@ from grader.host.record import (
     TooLargeError,
     UnsupportedError,
 )
+from grader.languages.cuda.slices import EntryText
 from grader.languages.triton.confined import api
+from grader.languages.triton.confined.planner import gluon
 from grader.languages.triton.confined.planner.failures import NotLowered
 from grader.languages.triton.options import WARP, Options
 from grader.plan.messages import Resources, kernel_key
@@ -55,12 +57,12 @@ _CLOSED = frozenset(Options.model_fields) - {"allow_fp8e4nv"}
 # Triton's own libdevice lies, since no other library is linked.
 _OPEN = frozenset({"instrumentation_mode", "sanitize_overflow", "extern_libs"})
 _FILE_OF_LOCATION = re.compile(r'loc\("([^"\n]*)":\d+:\d+\)')
-# The error for a module that MLIR does not take, and the line in which MLIR writes the reason.
-_UNSAID = "error encountered during parsing"
+# The errors for a module that MLIR does not take, and the line in which MLIR writes the reason.
+_UNSAID = ("error encountered during parsing", "PassManager::run failed")
 _OBJECTION = re.compile(r"^(.*):(\d+):\d+: error: (.*)$", re.MULTILINE)
 MOST_QUOTED = 4096
 # Functions of Triton's language that a kernel may call.
-_LANGUAGE = re.compile(r"/triton/language/[\w/]+\.py$")
+_LANGUAGE = re.compile(r"/triton/(?:experimental/gluon/)?language/[\w/]+\.py$")
 
 
 class Lowering:
@@ -81,8 +83,6 @@ class Lowering:
         """Compile a kernel in place of triton.compile."""
         if not isinstance(src, api.ASTSource):
             self.session.refuse("other", "triton.compile")
-        if api.is_gluon(src.fn):
-            raise TypeError("this kernel is written in Gluon; triton.language expected")
         self._check_origin(src.fn)
         backend = api.make_backend(self.target)
         parsed = backend.parse_options(options or {})
@@ -90,11 +90,10 @@ class Lowering:
         if len(self.kernels) >= 4 * MOST_KERNELS:
             raise TooLargeError(f"more than {4 * MOST_KERNELS} specialisations of kernels", "too_many_kernels")
         self.session.lowering = True
-        # Always with Triton's checks, whoever runs the kernel: host code must not see who does.
-        checking = backend.parse_options({**(options or {}), "debug": True})
+        # Always with Triton's checks, whoever runs the kernel: host code must not see who does. PTX is what GPUs run.
+        checking = parsed if api.is_gluon(src.fn) else backend.parse_options({**(options or {}), "debug": True})
         try:
-            module = lower(src, checking, self.target)
-            text = str(module)
+            text, symbol, (entry, shared) = self._lowered(src, checking)
             api.check_names(src.fn)
         except Exception as error:
             self.failure = self._not_lowered(error, src, checking)
@@ -107,13 +106,23 @@ class Lowering:
         self._check_helpers(text)
         planned = self._plans(vars(parsed))
         kernel = Kernel(
-            language="triton", name=src.fn.__name__[:200], symbol=module.get_entry_func_name(),
-            line=api.definition(src.fn), text=text,
+            language="triton", name=src.fn.__name__[:200], symbol=symbol, line=api.definition(src.fn), text=text,
             signature=[kind for _, kind in _leaves(list(src.signature.values()), list(src.signature.values()))],
             options=planned.for_plan())
-        made = CompiledKernel(self, src, parsed, kernel, planned)
+        if entry is not None:
+            kernel = Kernel(language="cuda", name=kernel.name, symbol=entry.symbol, line=kernel.line, text=entry.text,
+                            signature=list(entry.signature))
+        made = CompiledKernel(self, src, parsed, kernel, planned, entry, shared)
         self.kernels.append(made)
         return made
+
+    def _lowered(self, src: Any, options: Any) -> tuple[str, str, tuple[EntryText | None, int]]:
+        """Return a kernel's text and symbol as the front end lowers it and, for one in Gluon, what `entry_of` does."""
+        if in_gluon := api.is_gluon(src.fn):
+            gluon.check(src, options)
+        module = lower(src, options, self.target)
+        text, symbol = str(module), module.get_entry_func_name()
+        return text, symbol, gluon.entry_of(src, module, options, self.target) if in_gluon else (None, 0)
 
     def _not_lowered(self, error: BaseException, src: Any, options: Any) -> NotLowered:
         names = src.fn.arg_names
@@ -121,9 +130,9 @@ class Lowering:
             names[path[0]]: repr(value)[:40] for path, value in src.constants.items()
             if len(path) == 1 and isinstance(value, (bool, int, float))}
         # MLIR quotes the line, which has to fit into a pipe.
-        if _UNSAID not in str(error) or max(map(len, src.fn.src.splitlines())) > MOST_QUOTED:
+        if not any(said in str(error) for said in _UNSAID) or max(map(len, src.fn.src.splitlines())) > MOST_QUOTED:
             return NotLowered(error, constants)
-        found = _OBJECTION.search(api.objections(src, options, self.target, _context(self.target)))
+        found = _OBJECTION.search(api.objections(lambda: self._lowered(src, options), _context(self.target)))
         if found is None:
             return NotLowered(error, constants)
         return NotLowered(error, constants, found[3], int(found[2]) if found[1] == self.session.file else 0)
@@ -172,8 +181,13 @@ def _context(target: api.GPUTarget) -> Any:
 class CompiledKernel(api.CompiledKernel):  # type: ignore[misc]
     """A stand-in for Triton's compiled kernel, for Triton's launch path and for host code."""
 
-    def __init__(self, lowering: Lowering, src: Any, options: Any, kernel: Kernel, planned: Options) -> None:
+    def __init__(
+        self, lowering: Lowering, src: Any, options: Any, kernel: Kernel, planned: Options, entry: EntryText | None,
+        shared: int,
+    ) -> None:
         self.src = src
+        # A kernel in Gluon, and the shared memory that its launch asks for.
+        self.entry, self.shared = entry, shared
         self.plan = kernel
         self.planned = planned
         # Calls in which host code asked for resources that are not known yet.
@@ -199,8 +213,9 @@ class CompiledKernel(api.CompiledKernel):  # type: ignore[misc]
         # A call from the student's own line counts as a question about the resources.
         known = self.resources if sys._getframe(1).f_code.co_filename == session.file else self._known()
         most = session.device.shared_memory_per_block_optin
-        if known is not None and known.shared > most:
-            raise api.OutOfResources(known.shared, most, "shared memory")
+        shared = self.shared + (0 if known is None else known.shared)
+        if shared > most:
+            raise api.OutOfResources(shared, most, "shared memory")
 
     @property
     def run(self) -> Any:
@@ -242,9 +257,17 @@ class CompiledKernel(api.CompiledKernel):  # type: ignore[misc]
             # A kernel that makes descriptors needs room for them, which the student's allocator has to give.
             api.allocate(
                 grid[0] * grid[1] * grid[2] * self.planned.num_ctas * DESCRIPTOR_BYTES, DESCRIPTOR_BYTES, stream)
+        kernels, number = self._lowering.kernels, self._lowering.kernels.index(self)
+        launch = self.planned.for_launch()
+        if self.entry is not None:
+            arguments = gluon.operands(self.entry, arguments)
+            launch |= {"block": (self.entry.most_threads, 1, 1), "shared": self.shared}
+        if any(isinstance(one, Launch) and kernels[one.kernel].plan.language != self.plan.language
+               for one in session.operations):
+            raise UnsupportedError(
+                "kernels in Gluon and in Triton are not planned in one call: write all of them in one language")
         session.record(Launch(
-            kernel=self._lowering.kernels.index(self), grid=cast(tuple[int, int, int], grid), arguments=arguments,
-            line=session.line(), **self.planned.for_launch()))
+            kernel=number, grid=cast(tuple[int, int, int], grid), arguments=arguments, line=session.line(), **launch))
         if leave is not None:
             leave(metadata)
 
@@ -264,7 +287,7 @@ class LauncherMetadata:
 
     @property
     def shared(self) -> int:
-        return self._compiled.resources.shared
+        return self._compiled.resources.shared + self._compiled.shared
 
     def _asdict(self) -> dict[str, Any]:
         return {**{name: value for name, value in vars(self).items() if name[0] != "_"}, "shared": self.shared}
@@ -286,16 +309,9 @@ class KernelTexts(dict[str, Any]):
             raise KeyError(f"Unknown key: '{stage}'")
         if stage == "source":
             return self.setdefault(stage, self._compiled.plan.text)
-        # Set, so that Triton does not ask its assembler: the newest version that its LLVM knows.
-        object.__setattr__(self._options, "ptx_version", 86)
-        stages = api.stages(api.make_backend(self._target), self._options)
-        module = lower(self._compiled.src, self._options, self._target)
-        metadata: dict[str, Any] = {}
-        for name, make in stages.items():
-            module = make(module, metadata)
-            self[name] = str(module)
-            if name == stage:
-                break
+        src = self._compiled.src
+        self.update(api.lowered(
+            lower(src, self._options, self._target), self._options, self._target, src.language, stage)[0])
         return self[stage]
 
 

@@ -17,11 +17,13 @@ from grader.plan.plan import read_plan
 
 FUNCTION = "rehearsal"
 # The parts of Triton that students use and the grader depends on: an autotuner, a grid of its configuration,
-# heuristics, a descriptor of the host's, a barrier, the resources of a compiled kernel.
+# heuristics, a descriptor of the host's, a barrier, the resources of a compiled kernel, a kernel in Gluon.
 SOURCE = b"""
 import torch
 import triton
 import triton.language as tl
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 @triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128}, num_warps=8)], key=["n"])
@@ -37,10 +39,15 @@ def described(x, out_ptr, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets[:, None] * BLOCK + offsets[None, :], x.load([0, 0]))
 
+@gluon.jit
+def laid_out(out_ptr, BLOCK: gl.constexpr):
+    gl.store(out_ptr + gl.arange(0, BLOCK, layout=gl.BlockedLayout([1], [32], [4], [0])), 0.0)
+
 def rehearsal(x, out):
     n = x.numel()
     tuned[lambda given: (triton.cdiv(n, given["BLOCK"]),)](x, out, n)
     compiled = described[(1,)](TensorDescriptor.from_tensor(x.view(-1, 16), [16, 16]), out, BLOCK=16)
+    laid_out.warmup(out, BLOCK=128, grid=(1,))
     torch.empty(compiled.n_regs + compiled.n_spills + compiled.metadata.shared, device="cuda")
 """
 SIZE = 1024

@@ -9,14 +9,16 @@ from collections.abc import Collection, Sequence
 from functools import partial
 from math import inf
 
+from grader.languages.cuda.confined.simulator import main as threads
 from grader.languages.triton.confined.simulator.arithmetic import warm_up
 from grader.languages.triton.confined.simulator.launch import run_launch
 from grader.languages.triton.confined.simulator.machine import EarlierLaunches
 from grader.languages.triton.confined.simulator.meter import TileMeter
 from grader.languages.triton.confined.simulator.pointers import Storage
 from grader.languages.triton.confined.simulator.state import AS_WRITTEN, Mode
+from grader.plan.findings import Undefined
 from grader.plan.limits import Budget
-from grader.plan.messages import Simulate
+from grader.plan.messages import Simulate, Simulated
 from grader.plan.plan import Kernel, Launch, Plan
 from grader.plan.traffic import Watch
 from grader.simulation import driver
@@ -57,11 +59,23 @@ def run(
 
 
 def _run(plan: Plan, memories: Sequence[Sequence[Array]], request: Simulate) -> Result:
+    # Kernels in Gluon are PTX.
+    if any(kernel.language == "cuda" for kernel in plan.kernels):
+        return _without_compilers(threads.run_request(plan, memories, request))
     return run(
         plan, *memories, outputs=request.outputs, operations=request.operations, seconds=request.seconds or inf,
         mode=Mode(masked=request.masked, order=request.order, early=request.early, device=request.device,
                   unwritten=request.unwritten, resident=request.resident),
         twice=request.twice, watch=request.watch)
+
+
+def _without_compilers(result: Result) -> Result:
+    """Return a result without the races of a program's own warps: Triton's compiler orders them, and warps that hold
+    copies of an element store the same value to one place."""
+    if not isinstance(result, Simulated):
+        return result
+    return result.model_copy(update={"findings": [
+        one for one in result.findings if not (isinstance(one, Undefined) and one.what in ("shared", "warp"))]})
 
 
 serve = partial(driver.serve, run=_run)
