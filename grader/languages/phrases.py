@@ -111,6 +111,7 @@ class Phrases:
     `sentences` come from `catalogue`. `clues` are tried in order before the sentence for the kind of failure, `absent`
     on the exception of a skipped line. `unwrap` takes away what the compiler prints around its objection. `marks` are
     patterns of text for which a file gets a sentence of its own. `threads`: each lane computes its own addresses.
+    `dialect` returns the sentences that take the place of others for a file's text.
 
     `slips` finds parts of a file's text that explain a wrong answer by themselves. `closer` says more of undefined
     behaviour, from the text. `outside` returns what the text shows about an access outside its tensor; unless the
@@ -122,6 +123,7 @@ class Phrases:
     unwrap: Callable[[str], str] = lambda message: message
     marks: Mapping[str, str] = field(default_factory=dict)
     threads: bool = False
+    dialect: Callable[[str], Mapping[str, str]] = lambda source: {}
     slips: Callable[[str], Iterable[Slip]] = lambda source: ()
     closer: Callable[[Undefined, str], Closer] = lambda found, source: Closer()
     outside: Callable[[str, OutOfBounds], Slip | None] = lambda source, found: None

@@ -37,7 +37,7 @@ class Called:
 
     @cached_property
     def words(self) -> Phrases:
-        return phrases_of(self.assignment)
+        return phrases_of(self.assignment, self.source)
 
     @cached_property
     def operations(self) -> Sequence[Operation]:

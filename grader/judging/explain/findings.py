@@ -31,7 +31,7 @@ def explain_findings(
 
     `source` is the student's file, `accesses` are its loads and stores.
     """
-    words = phrases_of(assignment)
+    words = phrases_of(assignment, source)
     for kind in (seen.Assertion, seen.OutOfBounds, seen.Misaligned, seen.Race, seen.Undefined):
         for found in findings:
             if isinstance(found, kind) and (failed := _failure(found, findings, accesses, source, words)) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from string import Formatter
 from typing import Any
 
@@ -21,9 +22,11 @@ NAME_CHARACTERS = 80
 _PLACE = re.compile(r"\{([\w.]+)\}")
 
 
-def phrases_of(assignment: Assignment) -> Phrases:
-    """Return the words of the language in which the assignment's file is written."""
-    return assignment.front_end.phrases
+def phrases_of(assignment: Assignment, source: str = "") -> Phrases:
+    """Return the words of the language in which the assignment's file is written, in the dialect of its text."""
+    words = assignment.front_end.phrases
+    own = words.dialect(source)
+    return replace(words, sentences={**words.sentences, **own}) if own else words
 
 
 def line_text(source: str, line: int) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from triton.experimental.gluon import language as gl
 
 from grader.judging.explain.wording import say
 from grader.languages.triton.phrases import PHRASES
@@ -89,3 +92,10 @@ def test_a_loop_that_makes_no_round_is_seen(loop: str, empty: bool) -> None:
     found = list(PHRASES.slips(KERNEL.replace("range(4)", loop)))
     assert [slip.line for slip in found] == [5] * empty, found
     assert not empty or f"makes no iteration: {loop} is empty" in say(PHRASES, found[0].seen)
+
+
+def test_sentences_about_gluon_name_what_gluon_has() -> None:
+    spoken = PHRASES.dialect("from triton.experimental import gluon")
+    named = {name for text in spoken.values() for name in re.findall(r"\bgl\.(\w+)", text)}
+    assert {"load", "store", "program_id"} <= named <= set(dir(gl))
+    assert not PHRASES.dialect("import triton.language as tl")
