@@ -64,8 +64,8 @@ test-all: $(TEST_TOOLS) ## run every test that needs no GPU; says which are too 
 test-room: $(TEST_TOOLS) ## run the quick tests of what imports ROOM, a folder or file of grader/ (pages, judging/plans)
 	@test -n "$(ROOM)" && test -e "grader/$(ROOM)" || test -e "grader/$(ROOM).py" || { \
 		echo "kernelmark: ROOM=$(ROOM) is not in grader/; name a folder or a file of it, such as ROOM=pages"; exit 2; }
-	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal $$(grep -rlE --include='test_*.py' \
-		'grader[./]$(subst /,[./],$(ROOM))\b' tests/[!g]*)
+	$(BIN)/python -m pytest -n $(SIDE_BY_SIDE) --dist worksteal $$(grep -rlE --include='test_*.py' --exclude-dir=gpu \
+		'grader[./]$(subst /,[./],$(ROOM))\b' tests)
 
 test-newest: $(NEWEST_TOOLS) ## those marked `newest`, with the newest triton and numpy, in .venv-newest
 	@$(NEWEST)/bin/python -c 'import numpy, torch, triton; \

@@ -41,7 +41,7 @@ class Fault(NamedTuple):
 
 JUDGE = "judging/test_compare.py"
 RULES = "judging/test_rules.py"
-RACES = "languages/triton/confined/simulator/test_findings.py languages/triton/confined/simulator/test_clocks.py"
+RACES = "languages/triton/simulator/test_findings.py languages/triton/simulator/test_clocks.py"
 PAGES = "pages/test_desk.py pages/test_pages.py -k 'not hundred and not small'"
 CALLS = "sandbox/confine/test_seccomp_program.py sandbox/confine/test_seccomp_refusals.py"
 FILES = "sandbox/confine/test_landlock_rules.py sandbox/confine/test_landlock_files.py"
@@ -74,7 +74,7 @@ FAULTS = (
           "a large tensor's neighbour lies in its guard zone"),
     Fault("judging/running/arena.py", "secrets.randbelow(guards.MOST_DISTANCE)", "0", "judging/test_arena.py",
           "tensors lie at distances that everybody knows"),
-    Fault("judging/running/allowance.py", "self.left -= time.monotonic() - started", "pass",
+    Fault("judging/running/allowance.py", "self.left -= clock.now() - started", "pass",
           "judging/test_preparing.py",
           "cases may take as long as they like together"),
     Fault("judging/running/simulation.py", "poisoned(again.outputs[name], other=True)",
@@ -128,7 +128,7 @@ FAULTS = (
           "grace days are spent for nothing"),
     Fault("classroom/attempts/standing.py", "1 if not attempt.failed else 2", "1",
           "classroom/attempts/test_standing.py",
-          "a failure of ours stands before what only a GPU can judging"),
+          "a failure of ours stands before what only a GPU can judge"),
     Fault("classroom/attempts/standing.py", "decision.batch not in undone:", "True:",
           "classroom/attempts/test_standing.py",
           "what was undone still stands"),
@@ -182,9 +182,9 @@ FAULTS = (
     Fault("languages/triton/confined/simulator/memory.py", "bad = (offsets < 0) | (offsets >= elements)",
           "bad = (offsets < 0) | (offsets > elements)", RACES, "one element past the end is inside"),
     Fault("languages/triton/confined/simulator/memory.py", "return kind.type(np.nan) if kind.kind == \"f\" else",
-          "return kind.type(0) if kind.kind == \"f\" else", "languages/triton/confined/simulator/test_findings.py",
+          "return kind.type(0) if kind.kind == \"f\" else", "languages/triton/simulator/test_findings.py",
           "masked lanes hold zeros"),
-    Fault("host/audit.py", "\"os.posix_spawn\", ", "", "languages/triton/confined/planner/test_refusals.py",
+    Fault("host/audit.py", "\"os.posix_spawn\", ", "", "languages/triton/planner/test_refusals.py",
           "a process is started and no line is named"),
     Fault("sandbox/confine/seccomp.py", "\"connect\": (42, 203),", "", "test_hostile.py -k network",
           "a worker may connect"),

@@ -4,8 +4,8 @@
 
 `<language>/<assignment>.toml`, or `hostile/<family>.toml`, has a table for each member, named `verdict/name`:
 
-* A key with a dot in it is a file: its text, or a list of texts and names, of other members and of pieces that many
-  share, which are in `shared.toml` or `MADE`.
+* A key with a dot in it is a file. Its value is a text, or a list of texts and names: of other members, and of pieces
+  that many share, in `shared.toml` or `MADE`.
 * With `base`, another member or a piece, the file is what differs from the file of that name there, as a diff: lines
   after `-` go, lines after `+` come, others stay. They must stand in one place of it; `@@` parts two places.
 * The other keys are NOTES, a string or a list of them. They head the first file as comments, `# expect: words`, so that

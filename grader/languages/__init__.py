@@ -1,12 +1,12 @@
 """Front ends: each plans, simulates and compiles kernels of one language. A front end is a folder here, or in a folder
 that `KERNELMARK_FRONT_ENDS` names (`grader.plan.language_folders`), and is found by its place.
 
-A folder has `planner/`, `simulator/` and `compiler/`, and a `builder/` if files have to be compiled before they are
-planned. Each of these has a `main.py` whose `serve` answers the judge in a confined process (`grader.plan.serving`).
-Requests are in `grader.plan.messages` and `compiling`, the facts that a launcher needs in `grader.plan.compiled`. Host
-code in Python is planned by `grader.host.planner`. A `main.py` with `STARTS_PROGRAMS = True` may start programs.
-`FRONT_END` in the folder's `__init__.py` is what the judge itself has to know of the language; an import of the folder
-imports neither compiler nor PyTorch.
+The folder's `confined/` has `planner/`, `simulator/` and `compiler/`, and a `builder/` if files have to be compiled
+before they are planned. Each of these has a `main.py` whose `serve` answers the judge in a confined process
+(`grader.plan.serving`). Requests are in `grader.plan.messages` and `compiling`, the facts that a launcher needs in
+`grader.plan.compiled`. Host code in Python is planned by `grader.host.planner`. A `main.py` with `STARTS_PROGRAMS =
+True` may start programs. `FRONT_END` in the folder's `__init__.py` is what the judge itself has to know of the
+language; an import of the folder imports neither compiler nor PyTorch.
 """
 
 from __future__ import annotations

@@ -54,7 +54,8 @@ class QueueError(Exception):
 
 
 class TooManyError(Exception):
-    """More files of an assignment than a student may send in 24 hours. `sent` is when the oldest that counts was."""
+    """More files of an assignment than a student may send in 24 hours. `sent` is the time at which the oldest
+    file that counts was sent."""
 
     def __init__(self, per_day: int, assignment: str, sent: str) -> None:
         free = datetime.datetime.fromisoformat(sent) + datetime.timedelta(days=1)
@@ -262,7 +263,7 @@ class ServerQueue:
             return job, content
 
     def put_back(self, number: int) -> None:
-        """Let a file wait again whose grading the end of the server interrupted: that is no try."""
+        """Put a file back into the queue whose grading ended with the server; that grading is no try."""
         with self._writing() as db:
             db.execute("update jobs set state = 'waiting', started_at = null, tries = tries - 1 "
                        "where id = ? and state = 'started'", (number,))
@@ -314,8 +315,8 @@ class ServerQueue:
         return bool(gone)
 
     def again(self, number: int) -> bool:
-        """Put a file on which the grader failed into the queue again, as received when it was, and return whether it
-        was. A newer file of the same assignment makes that needless."""
+        """Put a file on which the grader failed into the queue again, with the time at which it was received.
+        Returns whether that was done: a newer file of the same assignment makes it needless."""
         with self._writing() as db:
             return db.execute(
                 "update jobs set state = 'waiting', started_at = null, ended_at = null, tries = 0, why = '' "

@@ -50,7 +50,7 @@ class KernelMachine:
         raise NotImplementedError
 
     def wait(self) -> None:
-        """Have all launches so far ended: a call begins, or host code acts on memory."""
+        """Wait for all launches so far, since a call begins or host code accesses memory."""
 
     def forget(self) -> None:
         """Forget the findings of a call, which were reported with it."""

@@ -128,7 +128,7 @@ def test_figures_that_are_kept_are_those_of_the_reference(tmp_path: Path) -> Non
 
 @each_row("name", assignments())
 def test_every_assignment_has_figures_of_a_good_kernel(name: str) -> None:
-    # That they are those of the reference kernel is what `kernelmark verify` looks at, in tests/test_verify.py.
+    # `kernelmark verify` holds them against the reference kernel's: tests/authoring/test_verify.py.
     found = good_figures(name)
     assert found is not None and found.target == "sm_90"
     assert (found.launches > 0) == (found.moved > 0) == (name != "copy_first_column")

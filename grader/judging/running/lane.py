@@ -1,4 +1,4 @@
-"""A lane: a process in which gradings run one after another, with its own fork server.
+"""A lane: a process in which gradings run one after another, with fork servers of its own.
 
 This module is light to import, so that a new lane's fork server imports torch while the lane does so itself: modules
 that need torch are imported inside functions.
@@ -317,7 +317,7 @@ def cache_trouble() -> str:
         why = "this user has no home"
     except OSError as error:
         why = f"{folder}: {error.strerror}"
-    return (f"what is compiled is not kept for the next command: {why}; set XDG_CACHE_HOME to a folder that can be "
+    return (f"compiled code is not kept for the next command: {why}; set XDG_CACHE_HOME to a folder that can be "
             "written")
 
 

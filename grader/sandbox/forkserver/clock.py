@@ -1,4 +1,4 @@
-"""A thread's clock that stands still while the worker it waits for is ready to run and other work has the processors.
+"""A thread's clock: it stands still while the thread's worker is ready to run, and other work has the processors.
 
 Budgets are seconds of this clock: on a busy machine they buy the same work as on a quiet one.
 """

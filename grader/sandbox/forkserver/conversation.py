@@ -125,7 +125,7 @@ class Conversation:
         self.worker.kill()
 
     def _excuse(self) -> None:
-        """Take the time off the clock in which the process has had no processor since the last call."""
+        """Take off the clock the time since the last call in which the process waited for a processor."""
         starved = processes.starved(self.worker.pid) if self.worker.pid else 0.0
         clock.stand(max(0.0, starved - self._starved))
         self._starved = max(starved, self._starved)

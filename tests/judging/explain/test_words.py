@@ -107,15 +107,15 @@ PREFETCHED = IN_TURN.replace("    tile[use][t] = x[k];\n", "    tile[use][t] = x
      "Line 3 stores to `tile[use]`, and line 5 loads from `tile[use]`: both use the same stage of the array."),
     (PREFETCHED, "tile", 3, "in line 3", "Line 3 stores to `tile[use]`, and line 5 loads"),
     # It is filled and used in turn.
-    (IN_TURN, "tile", 5, "in line 5", "where all threads of the block come by. Call it once more"),
+    (IN_TURN, "tile", 5, "in line 5", "where all threads of the block reach it. Call it once more"),
     (IN_TURN, "tile", 9, "`tile` in line 5 and in line 9 at", "Call __syncthreads() after line 5"),
-    (ROUNDS, "sum", 3, "`sum` in line 5 and in line 3 at", "after line 5, where all threads come by, and before "
+    (ROUNDS, "sum", 3, "`sum` in line 5 and in line 3 at", "after line 5, where all threads reach it, and before "
                                                            "line 3 of the next iteration."),
     # Two lines load what line 3 stores: either may be meant.
     (ROUNDS.replace("z[k]", "y[k] = sum[t];\n    z[k]"), "sum", 3, "`sum` in line 3 at", "Call it once more"),
-    (ONCE, "tile", 3, "in line 3", "where all threads of the block come by."),
+    (ONCE, "tile", 3, "in line 3", "where all threads of the block reach it."),
     (ONCE.replace("__global__", "__device__"), "tile", 3, "in line 3", "come by. Call it once more"),
-    (IN_TURN, "sum", 8, "use the shared variable `sum` in line 8", "where all threads of the block come by."),
+    (IN_TURN, "sum", 8, "use the shared variable `sum` in line 8", "where all threads of the block reach it."),
     (IN_TURN, "total", 10, "in line 10", "use atomicAdd"),
 ])
 def test_the_file_tells_more_of_a_race_in_shared_memory(

@@ -1,6 +1,6 @@
 """The error model: changes of a student's file that may mend it. The most frequent mistakes come first.
 
-A theme is a module of this folder: it goes through a function's nodes and yields drafts with weights.
+`rules.py` has most edits as a table. A finder is a module of this folder that yields drafts which no pattern describes.
 """
 
 from __future__ import annotations

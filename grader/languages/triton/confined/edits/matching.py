@@ -81,9 +81,10 @@ def always(match: Match) -> bool:
 
 
 class Try(NamedTuple):
-    """A row of the error model. `weight` may depend on the role of the match: "" is any other role, and without it
-    there is no edit. `changes` are tried in turn on each node. `together`: all matches are changed at once, all of a
-    statement, or those with the same text; "spread" are all three and "one" none."""
+    """A row of the error model. `weight` may depend on the role of the match: "" stands for all other roles; a role
+    without a weight gives no edit. Each of `changes` is tried on each node. `together`: the matches that one edit
+    changes: one, all, all of a statement, or all with the same text; "spread" makes an edit of each of the last
+    three."""
 
     kind: EditKind
     weight: float | Mapping[str, float]

@@ -1,11 +1,13 @@
 """The error model as a table: each row is a kind of edit, its weight, what it matches and what it writes.
 
 `matches => writes` are Python. A small letter matches any expression, the same one wherever it stands again; `x_value`
-matches one of a role, and a lone letter a name. `f(x)` matches a call of `f`, `tl.f` and `y.f` with these arguments;
-`...` stands for more. Keywords match the argument in their place, too, and others may be there. `@` is any operator.
-`{a b}` makes a row of each. What is written takes the place of the match, or after `x:` of a part of it; `+k=v` adds a
+matches one of a role. A pattern that is a letter alone matches a name. `sum(x)` matches a call of `sum`, `tl.sum` and
+`y.sum` with these arguments, `f(x)` a call of any function; `...` stands for further arguments. Keywords match the
+argument in their place, too, and others may be there. `@` is any operator. `{a b}` makes a row of each. The expression
+takes the place of the match, or, after `x:`, of its part `x`; `it` is the match, `func` its function; `+k=v` adds a
 keyword, `-k` takes it away. SIZE, BLOCK and so on are each name of that role which is bound above the match; GIVEN is
-each size of a given tensor.
+each size of a given tensor, TENSOR the first given tensor, OUTPUT each output, ADVANCE each block by which another
+pointer moves on.
 """
 
 from __future__ import annotations
