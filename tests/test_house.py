@@ -81,6 +81,16 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert sorted({module for module in imports if module in _reachable(imports, module)}) == []
 
 
+def test_what_decides_imports_nothing_that_runs_beside_submissions() -> None:
+    """Contracts hold rooms; this holds the judge's side of a language's folder, and late imports."""
+    readers = {f"grader.simulation.ptx{name}" for name in ("", ".grammar", ".reader", ".tensor_maps", ".types")}
+    trusted = {module: tree for module, tree in _modules().items()
+               if ".confined" not in module and module.split(".")[1:2] not in (["host"], ["simulation"])}
+    wrong = {(module, name) for module, tree in trusted.items() for name in _imported(module, tree, late=True)
+             if ".confined" in name or (name.startswith("grader.simulation.") and name not in readers)}
+    assert len(trusted) > 250 and wrong == set()
+
+
 @cache
 def _modules() -> dict[str, ast.Module]:
     """The modules of grader/, parsed, by their dotted names."""
@@ -112,8 +122,8 @@ def _path(module: str) -> Path:
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
-def _imported(module: str, tree: ast.Module) -> set[str]:
-    """The modules of grader/ that a module imports outside of functions."""
+def _imported(module: str, tree: ast.Module, *, late: bool = False) -> set[str]:
+    """The modules of grader/ that a module imports outside of functions, or anywhere."""
     found = set()
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -123,7 +133,7 @@ def _imported(module: str, tree: ast.Module) -> set[str]:
             elif isinstance(node, ast.ImportFrom):
                 found |= {f"{node.module}.{alias.name}" if f"{node.module}.{alias.name}" in _modules() else
                           str(node.module) for alias in node.names}
-            elif not isinstance(node, Function):
+            elif late or not isinstance(node, Function):
                 waiting.append(node)
     return found & _modules().keys() - {module}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 import typer
@@ -76,7 +76,7 @@ def submit(
         client, found = CourseClient.known(), named_files(files or ())
         if again is not None:
             state = next(client.follow(again))
-            raise typer.Exit(_followed(client, Path(state["file"]), state))
+            raise typer.Exit(_followed(client, Path(PurePath(state["file"]).name), state))
         taken = client.me()["files"]
         if wrong := [path for path, _ in found if path.name not in taken]:
             usage(f"{wrong[0]}: no file of this course; send one of {', '.join(taken)}")

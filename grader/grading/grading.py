@@ -44,6 +44,7 @@ from grader.results.result import (
     decisive,
 )
 from grader.results.verdicts import ACCEPTED, Verdict
+from grader.sandbox.forkserver.conversation import MOST_EXCUSED
 from grader.sandbox.forkserver.handle import InfrastructureError
 
 # The longest file, in bytes, that reports show.
@@ -157,7 +158,8 @@ def _judged(judgements: Sequence[Judgement], job: Job, begun: Callable[[str], ob
 
 def _longest(job: Job) -> float:
     limits = job.course.limits
-    return limits.assignment_seconds + COMPILE_SECONDS + GUARD_SECONDS + SPEED_SECONDS * (job.device == "cuda")
+    confined = (1 + MOST_EXCUSED) * (limits.assignment_seconds + COMPILE_SECONDS)
+    return confined + GUARD_SECONDS + SPEED_SECONDS * (job.device == "cuda")
 
 
 @contextlib.contextmanager

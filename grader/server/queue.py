@@ -54,8 +54,7 @@ class QueueError(Exception):
 
 
 class TooManyError(Exception):
-    """More files of an assignment than a student may send in 24 hours. `sent` is the time at which the oldest
-    file that counts was sent."""
+    """More files of an assignment than a student may send in 24 hours. The oldest that counts came at `sent`."""
 
     def __init__(self, per_day: int, assignment: str, sent: str) -> None:
         free = datetime.datetime.fromisoformat(sent) + datetime.timedelta(days=1)

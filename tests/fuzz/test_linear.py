@@ -30,6 +30,7 @@ from grader.course.workspace import SOURCE_BYTES, meant, strays
 from grader.judging.explain import explain_failure
 from grader.judging.explain.wording import line_text
 from grader.judging.plans.rules import check
+from grader.judging.repair.trial import without_places
 from grader.languages import by_text
 from grader.languages.cuda.confined.builder.functions import declared_function
 from grader.languages.cuda.confined.builder.lines import rows_of
@@ -254,6 +255,9 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "languages.cuda.source": (kernel_declarations, SOURCE_BYTES, {**SOURCES, **CPP}),
     "languages, by the text": (lambda text: by_text(".py", text), SOURCE_BYTES, SOURCES),
     "numba.objections": (lambda text: objection(text, "silu.py", [text]), LONG, {**SAID, **SOURCES}),
+    "judging.repair.trial": (without_places, LONG, {
+        **TTIR, **PTX, "a place that does not end": many("a", "loc("), "brackets": many("a", "loc(b("),
+        "places in places": many("loc(a "), "lines": many("\n")}),
     "ptx.grammar, without lines": (without_lines, LONG, PTX),
     "compiler.main": (lambda text: explained(LOST, text), LONG, SAID),
     "report.ptx": (lambda text: list(instructions(text)), PTX_CHARACTERS, PTX),

@@ -32,9 +32,11 @@ Books = Mapping[str, tuple[str, str]]
 def shown(store: Store, late: Late, slug: str | None = None) -> dict[str, list[Attempt]]:
     """Return the attempts that each folder's files show: of each assignment the one that counts."""
     attempts: dict[str, list[Attempt]] = {}
-    stands = list(standing(store.attempts(slug), store.decisions()).values())
-    for (folder, _), hand_in in counting_hand_ins(stands, late).items():
-        attempts.setdefault(folder, []).append(hand_in.attempt)
+    # Which attempt is a student's best may follow from what else that student handed in, in other folders, too.
+    needed = store.attempts(None if late.count == "best" else slug)
+    for (folder, _), hand_in in counting_hand_ins(list(standing(needed, store.decisions()).values()), late).items():
+        if slug in (None, folder):
+            attempts.setdefault(folder, []).append(hand_in.attempt)
     return attempts
 
 

@@ -144,7 +144,8 @@ def _search(search: _Search, tries: int, progress: Callable[[int, int], object])
             texts = [edited(text, edit) for edit in batch]
             first, size = not search.tried, min(2 * size, pace.most)
             right = trial.right([text, *texts] if first else texts)
-            if first and next(right):
+            # If an edit has ended the planner, nothing is known of the file as it stands.
+            if first and (next(right) or (trial.lost and next(trial.right([text])))):
                 return
             for edit, changed in zip(batch, texts, strict=True):
                 if search.tried >= most or search.over:

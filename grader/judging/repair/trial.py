@@ -47,7 +47,7 @@ REQUEST_SECONDS, MORE_SECONDS = 8.0, 0.5
 EDIT_BYTES = 16 << 20
 LIST_SECONDS = 10.0
 # A place of the source in a kernel's text.
-_PLACE = re.compile(r"^(?:#loc|\s*\.loc\s).*$|loc\([^()\n]*(?:\([^()\n]*\))?[^()\n]*\)", re.MULTILINE)
+_PLACE = re.compile(r"^(?:#loc|[ \t]*+\.loc\s).*$|loc\([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?\)", re.MULTILINE)
 
 
 class Trial:
@@ -144,7 +144,7 @@ class Trial:
     def _once(self, plan: Plan) -> bool:
         """Return whether a plan gives the right answer: of plans that differ in the places of their source alone, one
         is simulated."""
-        texts = [_PLACE.sub("", kernel.text) for kernel in plan.kernels]
+        texts = [without_places(kernel.text) for kernel in plan.kernels]
         rest = plan.model_dump_json(exclude={"kernels": {"__all__": {"text", "line"}}})
         key = hashlib.blake2b("\0".join([*texts, rest]).encode(), digest_size=16).digest()
         if key not in self._known:
@@ -160,3 +160,8 @@ class Trial:
             if not compared(assignment, ran, self._inputs[call]).passed:
                 return False
         return True
+
+
+def without_places(text: str) -> str:
+    """Return a kernel's text without the places of its source."""
+    return _PLACE.sub("", text)

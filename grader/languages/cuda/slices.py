@@ -313,6 +313,8 @@ def most_threads(entry: TextFunction) -> int:
         if attribute[0] in (".maxntid", ".reqntid"):
             most = 1
             for word in attribute[1:]:
+                if word != "," and not (word.isdecimal() and len(word) < 10):
+                    raise Malformed(f"{attribute[0]} {word[:20]!a}: a small number expected")
                 most *= int(word) if word != "," else 1
             return min(most, 1024)
     return 1024

@@ -11,7 +11,8 @@ from grader.languages.triton.phrases.slips import slips
 
 _HERE = Path(__file__).parent
 # Clues of Triton's that speak of its kernels: the others are about Python.
-_FOREIGN = re.compile(r"\btl\.|[Tt]riton|num_warps|constexpr|\(programs|CompiledKernel|<lambda>")
+_FOREIGN = re.compile(
+    r"\btl\.|[Tt]riton|num_(?:warps|stages|ctas)|constexpr|mask=|other=|\(programs|CompiledKernel|<lambda>")
 
 PHRASES = Phrases(
     catalogue(THREADS, PYTHON, _HERE / "messages.toml"),

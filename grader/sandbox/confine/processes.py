@@ -7,7 +7,8 @@ import ctypes
 import os
 import resource
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 # prctl(2)
@@ -117,22 +118,34 @@ def processor_seconds() -> float:
     return ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
 
 
-def starved(root: int) -> float:
-    """Return the seconds in which work of others kept process `root`, or one below it, from a processor: a lower bound,
-    the largest of any of these processes. 0 where the kernel does not tell.
+@dataclass(frozen=True)
+class Turns:
+    """Seconds of the processes below one: those in which each had a processor or was ready for one, by pid, and those
+    in which any of them had one, ended children included."""
 
-    A process may also wait for others of its own tree. So it can gain nothing by starting some: the processor time of
-    the rest of the tree is taken off.
-    """
-    waited, ran = {}, 0.0
+    wanted: Mapping[int, float]
+    had: float
+
+
+def turns(root: int) -> Turns:
+    """Return the turns of the processes below `root`. Empty where the kernel keeps no such statistics."""
+    wanted, had = {}, 0.0
     for pid in (root, *tree(root)):
         with contextlib.suppress(OSError, ValueError):
+            # utime, stime, and those of children that have ended and were waited for: of the root's own, only these.
+            had += sum(map(int, _stat(pid)[13 if pid == root else 11 : 15])) / os.sysconf("SC_CLK_TCK")
             # Of the first thread, in nanoseconds: on a processor, ready and without one.
-            own, ready, _ = (int(field) * 1e-9 for field in Path(f"/proc/{pid}/schedstat").read_text().split())
-            waited[pid] = ready + own
-            # utime and stime, of all its threads
-            ran += max(own, sum(map(int, _stat(pid)[11:13])) / os.sysconf("SC_CLK_TCK"))
-    return max(0.0, *(seconds - ran for seconds in waited.values())) if waited else 0.0
+            own, ready, _ = map(int, Path(f"/proc/{pid}/schedstat").read_text().split())
+            wanted[pid] = (own + ready) * 1e-9
+    wanted.pop(root, None)
+    return Turns(wanted, had)
+
+
+def starved(before: Turns, now: Turns) -> float:
+    """Return the seconds in which work of others kept one of the processes from a processor: a lower bound, the largest
+    of any process. Time in which another of them had the processor does not count: starting many wins nothing."""
+    waited = (seconds - before.wanted.get(pid, 0.0) for pid, seconds in now.wanted.items())
+    return max(0.0, max(waited, default=0.0) - (now.had - before.had))
 
 
 def _stat(pid: int | str) -> list[str]:

@@ -29,6 +29,8 @@ MOST_PRINTED = 64 << 20
 HANG_UP_SECONDS = 0.5
 # Answers that come sooner cost less than it takes to find out whether their process had a processor.
 BRIEF_SECONDS = 0.02
+MOST_EXCUSED = 3
+"""Times the seconds of a request that it may wait for a processor, since a process can make itself wait longer."""
 
 M = TypeVar("M", bound=wire.Message)
 
@@ -64,7 +66,6 @@ class Conversation:
             fork_server.pid, self.worker.folder, limits, entries=FILES)
         self._printing = True
         self._next_watch = time.monotonic() + WATCH_SECONDS
-        self._starved = 0.0
         self._seq = 0
 
     def next_seq(self) -> int:
@@ -75,19 +76,16 @@ class Conversation:
         self, request: wire.Message, answers: TypeAdapter[M], *, seconds: float, descriptors: list[int] | None = None
     ) -> M | Lost:
         """Send a request and wait up to `seconds` for an answer of one of the shapes `answers`. Time in which the
-        process is ready to run and has no processor does not count.
+        process is ready to run and others have the processors does not count, up to MOST_EXCUSED times as much.
 
         `descriptors` travel with the request and stay the caller's. Returns Lost if no answer came. Raises
         InfrastructureError if the process had already ended.
         """
         if self.worker.ended:
             raise InfrastructureError("a process that has ended was asked for something")
-        began = clock.now()
         try:
             self.worker.channel.send(request, descriptors)
-            self._wait(began + seconds)
-            if clock.now() - began > BRIEF_SECONDS:
-                self._excuse()
+            self._wait(seconds)
             answer = self.worker.channel.receive(answers, seq=request.seq, deadline=time.monotonic())
         except frames.ChannelTimeout:
             return self._lose("time_out", f"no answer within {seconds:.3g} s")
@@ -124,16 +122,14 @@ class Conversation:
         """Kill the process and all its descendants. Raises InfrastructureError if one of them cannot be killed."""
         self.worker.kill()
 
-    def _excuse(self) -> None:
-        """Take off the clock the time since the last call in which the process waited for a processor."""
-        starved = processes.starved(self.worker.pid) if self.worker.pid else 0.0
-        clock.stand(max(0.0, starved - self._starved))
-        self._starved = max(starved, self._starved)
-
-    def _wait(self, deadline: float) -> None:
-        """Wait until there is an answer to read, or until the clock's time `deadline`. Meanwhile drains the output and
-        checks the limits."""
+    def _wait(self, seconds: float) -> None:
+        """Wait until there is an answer to read, or until so many seconds of the clock have passed. Meanwhile drains
+        the output and checks the limits."""
         control, output, pidfd = self.worker.descriptors()
+        deadline, excused = clock.now() + seconds, 0.0
+        if control in _readable([control], min(seconds, BRIEF_SECONDS)):
+            return
+        before = processes.turns(self._fork_server.pid)
         while True:
             left = min(deadline - clock.now(), self._next_watch - time.monotonic())
             ready = _readable([control, pidfd, *([output] if self._printing else [])], left)
@@ -141,17 +137,19 @@ class Conversation:
                 self._printing = self.worker.drain()
                 if self.worker.written > MOST_PRINTED:
                     raise _OverLimit("over_limit", f"the process printed more than {MOST_PRINTED >> 20} MiB")
+            if control in ready or clock.now() >= deadline:
+                now = processes.turns(self._fork_server.pid)
+                more = min(processes.starved(before, now), MOST_EXCUSED * seconds) - excused
+                clock.stand(max(0.0, more))
+                excused += max(0.0, more)
             if control in ready:
                 return
             if pidfd in ready:
                 raise frames.ChannelClosed("the process is dead")
             if clock.now() >= deadline:
-                self._excuse()
-                if clock.now() >= deadline:
-                    raise frames.ChannelTimeout("no answer before the deadline")
-            now = time.monotonic()
-            if now >= self._next_watch:
-                self._next_watch = now + WATCH_SECONDS
+                raise frames.ChannelTimeout("no answer before the deadline")
+            if time.monotonic() >= self._next_watch:
+                self._next_watch = time.monotonic() + WATCH_SECONDS
                 excess = self._watchdog.check()
                 if excess is not None:
                     kind: Literal["out_of_memory", "over_limit"] = (

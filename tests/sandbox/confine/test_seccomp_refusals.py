@@ -57,13 +57,14 @@ def filtered_already() -> bool:
 
 
 @on_this_system
-@each_row("call", REFUSED | EXEC)
+@each_row("call", sorted(REFUSED | EXEC))
 def test_the_kernel_refuses_the_call_because_of_the_filter(
     call: str, answers: tuple[dict[str, int], dict[str, int]],
 ) -> None:
     with_filter, without = answers
     if call not in with_filter:
-        pytest.skip("this architecture has no such call")
+        # This architecture has no such call.
+        return
     assert with_filter[call] == errno.EPERM
     if call not in OWN_EPERM and not filtered_already():
         assert without[call] != errno.EPERM
