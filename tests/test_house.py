@@ -119,7 +119,7 @@ def _count(arguments: ast.arguments) -> int:
 
 def _path(module: str) -> Path:
     path = ROOT.joinpath(*module.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
 
 
 def _imported(module: str, tree: ast.Module, *, late: bool = False) -> set[str]:

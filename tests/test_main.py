@@ -182,7 +182,7 @@ def test_an_import_ends_before_an_interruption_does_its_work(tmp_path: Path) -> 
     # In torch's, C++ aborts for it, or goes on without NumPy.
     (tmp_path / "interrupted.py").write_text(
         "import signal\nsignal.raise_signal(signal.SIGINT)\nprint('whole', flush=True)\n")
-    program = ("import time; from grader import __main__, cli; "
+    program = ("import time; from grader import __main__; from grader.commands import cli; "
                "cli.app = lambda **_: (__import__('interrupted'), time.sleep(60)); __main__.main()")
     done = subprocess.run([*COMMAND[:3], "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False,
                           env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}, timeout=SECONDS)

@@ -20,7 +20,7 @@ MAKERS = {
     "a fork server's home": "from grader.sandbox.forkserver.handle import ForkServer\n"
                             "from grader.plan import wire\n"
                             "os.environ['TMPDIR'] = str(at); ForkServer(layers=wire.Layers())\n"
-                            "wait(next(at.glob('kernelmark-fork_server-*')))",
+                            "wait(next(at.glob('kernelmark-fork-server-*')))",
     "a file that is to replace another": "from grader.results import files\n"
                                          "Path.replace = lambda fresh, path: wait(fresh)\n"
                                          "files.replace(at / 'gradebook.csv', b'x')",

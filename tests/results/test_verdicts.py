@@ -29,7 +29,7 @@ from pathlib import Path
 
 from grader.classroom.exports.graded import GradedSubmission
 from grader.classroom.exports.platforms import gradescope
-from grader.results import scoring
+from grader.course import scoring
 from grader.course.course import Course, PointsTable
 from grader.results.result import CheckResult, Detail, Result, decisive
 from grader.pages.findings import findings

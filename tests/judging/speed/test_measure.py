@@ -16,7 +16,7 @@ from grader.course.assignment import Assignment
 from grader.course.catalogue import assignments, right_answer
 from grader.course.course import Threshold
 from grader.judging.running.execution import CapturedCalls, Done, GpuFailure, Taken
-from grader.judging.speed import measure
+from grader.judging.running.lane import LANE
 from grader.judging.speed.baselines import scalars
 from grader.judging.speed.measure import Bounds, Measured, Measurement, Timed
 from grader.judging.speed.pool import Pool, Wrong
@@ -153,7 +153,7 @@ def test_where_the_devices_clock_says_less_the_hosts_counts(
         stills.append("still")
         yield 0.0
 
-    monkeypatch.setattr(measure, "still", noted)
+    monkeypatch.setattr(LANE, "still", noted)
     case, _ = measurement(assignment, pool, forged=0.5)
     found = case.take()
     assert isinstance(found, Measured) and stills == ["still"]

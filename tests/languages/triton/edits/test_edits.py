@@ -37,7 +37,7 @@ def found(submitted: str, function: str) -> list[Edit]:
 
 
 @pytest.mark.parametrize("some", [
-    pytest.param(MEMBERS[::16], id="some"), pytest.param(MEMBERS, id="all", marks=pytest.mark.full)])
+    pytest.param(MEMBERS[::64], id="some"), pytest.param(MEMBERS, id="all", marks=pytest.mark.full)])
 def test_every_edit_makes_another_file_that_python_reads(some: list[Member]) -> None:
     for member in some:
         for file, submitted in member.files.items():
