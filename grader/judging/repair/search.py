@@ -34,8 +34,8 @@ class Pace:
 
 
 # A process takes as long to start as two files to be planned, and most searches end early. A better change may follow
-# the first that is proved. Likelier changes come earlier, so only a few more are tried.
-PLANNED = Pace(first=15, most=MOST_EDITED, after=15, share=1)
+# the first that is proved. Likelier changes come earlier, so some dozens more are tried.
+PLANNED = Pace(first=15, most=MOST_EDITED, after=60, share=1)
 # A file takes a second to be built, and two are built side by side.
 BUILT = Pace(first=2, most=2, after=4, share=1 / 10)
 

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.classroom.attempts.draw import refresh
+from grader.classroom.attempts.store import Store
+from grader.course.course import read_course
 from grader.course.sheet import read_sheet
 from tests.classroom.exports import recompute
 from tests.classroom.exports.term import DEADLINE, NAMES, made
@@ -65,6 +68,9 @@ def test_every_cell_of_every_export(term: Path, policy: str) -> None:
     (term / "course.toml").write_text(
         f'assignments = [{", ".join(map(repr, NAMES))}]\n[points]\ncorrectness = 60\nperformance = 40\n'
         f'[late]\nzone = "Europe/Berlin"\n{policy}{DEADLINES}{PEOPLE}')
+    # As `kernelmark apply` does: files show the attempt that counts under this policy.
+    with Store.existing(term / "results") as store:
+        assert refresh(store, term / "results", read_course(term / "course.toml", frozenset(NAMES)).late) == []
     shutil.rmtree(term / "exports", ignore_errors=True)
     course = ("results", "--course", "course.toml")
     whole = (*course, "--intake", "class", "--roster", "roster.csv")
