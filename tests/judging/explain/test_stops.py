@@ -28,7 +28,7 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (Failed(seq=1, failure="wrong_signature", message="silu(x)", line=10), "wrong_signature",
      "The function is defined as silu(x).", "called as silu(x, out)"),
     (Failed(seq=1, failure="unsupported", message="a descriptor that rounds: leave it out", line=10), "unsupported",
-     "Not supported in line 10: a descriptor that rounds: leave it out.", "flagged for them"),
+     "Not supported in line 10: a descriptor that rounds: leave it out.", "who see a flag"),
     (Failed(seq=1, failure="too_large", message="16,385 operations", line=10), "over_limit", "16,385 operations",
      "not one for each row"),
     (CannotSimulate(seq=1, operation="inline assembly", kernel="k", line=10), "needs_gpu",

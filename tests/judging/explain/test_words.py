@@ -114,7 +114,7 @@ PREFETCHED = IN_TURN.replace("    tile[use][t] = x[k];\n", "    tile[use][t] = x
     # Two lines load what line 3 stores: either may be meant.
     (ROUNDS.replace("z[k]", "y[k] = sum[t];\n    z[k]"), "sum", 3, "`sum` in line 3 at", "Call it once more"),
     (ONCE, "tile", 3, "in line 3", "where all threads of the block reach it."),
-    (ONCE.replace("__global__", "__device__"), "tile", 3, "in line 3", "come by. Call it once more"),
+    (ONCE.replace("__global__", "__device__"), "tile", 3, "in line 3", "reach it. Call it once more"),
     (IN_TURN, "sum", 8, "use the shared variable `sum` in line 8", "where all threads of the block reach it."),
     (IN_TURN, "total", 10, "in line 10", "use atomicAdd"),
 ])
