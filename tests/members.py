@@ -70,7 +70,7 @@ class Member:
         return text
 
     def notes(self, what: str) -> list[str]:
-        """What its notes of one kind say."""
+        """Its notes of one kind."""
         assert what in NOTES
         return _list(tables()[self.name].get(what, []))
 

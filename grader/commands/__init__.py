@@ -1,1 +1,1 @@
-"""The command line: one file a verb. No other room imports it."""
+"""The command line: `cli.py` registers the verbs. No other room imports it."""

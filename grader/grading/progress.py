@@ -153,8 +153,7 @@ class LivePage:
         if state == self._shown or started < self._next:
             return
         with contextlib.suppress(OSError, StoreError):
-            lines = marked(list(self._lines.values()), under_another_course_file(
-                self._store, self._late))
+            lines = marked(list(self._lines.values()), under_another_course_file(self._store, self._late))
             write_lines(lines, self._out, self._failures, self.progress(), self._store.marks())
         self._shown = state
         ended = time.monotonic()

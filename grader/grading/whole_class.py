@@ -51,7 +51,7 @@ from grader.sandbox.forkserver.handle import InfrastructureError
 from grader.sandbox.forkserver.isolation import Isolation
 
 AGAIN = " and give the same command again, which skips what is graded"
-"""What to do once the scheduler of lost lanes runs again; a server does it by itself."""
+"""The end of the error about lost lanes; a server grades again by itself."""
 
 
 @dataclass(frozen=True)
@@ -376,8 +376,8 @@ class _ClassRun:
         # None: if the store cannot be read, the results themselves decide.
         others, marks = None, list[Mark]()
         with self._reporting():
-            others, marks = under_another_course_file(
-                self.plan.store, self.plan.course.late), self.plan.store.marks()
+            store, late = self.plan.store, self.plan.course.late
+            others, marks = under_another_course_file(store, late), store.marks()
         reported = {failure.folder for failure in self.failures}
         try:
             loaded = load_results(out)

@@ -285,7 +285,7 @@ class ServerDesk:
 
 
     def _write_people(self, store: Store) -> None:
-        """Write the names of those who have a link, for the class page. What a grading with a roster wrote stays."""
+        """Write the names of those who have a link, for the class page. Names from a grading with a roster stay."""
         before, graded = shown_people(self.ground.out)[0], store.newest()
         people = {self.ground.folder_of(one)[1]: Person(id=one.name, name=one.shown)
                   for one, _, _ in self.queue.people() if not one.staff}

@@ -96,7 +96,7 @@ class ServerGrading:
     def failed(self, line: str) -> None:
         """Record a failure of the grader, for staff to read."""
         at = datetime.datetime.now().astimezone().strftime("%H:%M")
-        # What is tried every few seconds fails in the same words until it is mended.
+        # A step that is tried every few seconds fails in the same words until its cause is mended.
         before = self.failures[:-1] if self.failures and self.failures[-1].endswith(f": {line}") else self.failures
         self.failures = [*before[-99:], f"{at}: {line}"]
         self._say_failed(line)

@@ -51,8 +51,7 @@ def whole(store: Store, out: Path, late: Late, slug: str | None = None) -> dict[
 def outdated(results: Mapping[str, Result], written: Mapping[str, Result]) -> list[str]:
     """Return a line about folders whose files differ from the `results` that the attempts give; empty if there are
     none. Such files remain if a command was killed after it recorded attempts or decisions, or if the course counts
-    other attempts by now. `written` are the results
-    in the files."""
+    other attempts by now. `written` are the results in the files."""
     # Notes may differ, since they compare a grade with those of others.
     old = [folder for folder, result in results.items()
            if folder not in written or _judgements(result) != _judgements(written[folder])]

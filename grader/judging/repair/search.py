@@ -133,21 +133,21 @@ def _search(search: _Search, tries: int, progress: Callable[[int, int], object])
     text = search.prepared.task.text
     trial = Trial(search.prepared, search.case)
     try:
-        edits = trial.edits(search.lines)[:math.ceil(pace.share * tries)]
-        edits = [edit for edit in edits if _edited(text, edit) is not None]
+        edits = [(edit, changed) for edit in trial.edits(search.lines)[:math.ceil(pace.share * tries)]
+                 if (changed := _edited(text, edit)) is not None]
         # The file as it stands comes first. A failure that does not show without a GPU cannot be mended here: every
         # edit would pass.
         size, most = pace.first, len(edits)
         while search.tried < most and not search.over and trial.lost < MOST_LOST:
             progress(search.tried, len(edits))
             batch = edits[search.tried:min(most, search.tried + size)]
-            texts = [edited(text, edit) for edit in batch]
+            texts = [changed for _, changed in batch]
             first, size = not search.tried, min(2 * size, pace.most)
             right = trial.right([text, *texts] if first else texts)
             # If an edit has ended the planner, nothing is known of the file as it stands.
             if first and (next(right) or (trial.lost and next(trial.right([text])))):
                 return
-            for edit, changed in zip(batch, texts, strict=True):
+            for edit, changed in batch:
                 if search.tried >= most or search.over:
                     break
                 if not search.likelier(edit):

@@ -134,7 +134,7 @@ def turns(root: int) -> Turns:
         with contextlib.suppress(OSError, ValueError):
             # utime, stime, and those of children that have ended and were waited for: of the root's own, only these.
             had += sum(map(int, _stat(pid)[13 if pid == root else 11 : 15])) / os.sysconf("SC_CLK_TCK")
-            # Of the first thread, in nanoseconds: on a processor, ready and without one.
+            # Nanoseconds of the first thread: on a processor, then ready and without one.
             own, ready, _ = map(int, Path(f"/proc/{pid}/schedstat").read_text().split())
             wanted[pid] = (own + ready) * 1e-9
     wanted.pop(root, None)

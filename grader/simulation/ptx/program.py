@@ -30,7 +30,7 @@ MOST_BYTES = 512 << 10
 Space = Literal["global", "const", "shared", "local", "param"]
 
 _COUNTED = re.compile(r"([%$\w]+)<(\d{1,9})>")
-# What a label names if it stands before one of these, and no place in the code.
+# Directives that a label before them names: it is then no place in the code.
 _LISTS = (".branchtargets", ".callprototype", ".calltargets")
 
 
