@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.classroom.attempts.draw import shown
 from grader.classroom.attempts.policy import Grade, class_grades, grade
 from grader.classroom.attempts.standing import Standing, standing
 from grader.classroom.attempts.store import Store
@@ -55,6 +56,20 @@ def graded(policy: Late, *made: Standing, late_days: int | None = None) -> Grade
 
 def points(policy: Late, *made: Standing, late_days: int | None = None) -> float | None:
     return graded(policy, *made, late_days=late_days).lines[0].points
+
+
+def test_a_folder_shows_what_counts_beside_work_in_a_group(tmp_path: Path) -> None:
+    """The only grace day goes to the group's product, so alone the attempt in time counts."""
+    policy = late(count="best", grace_days=1, percent=100)
+    made = [hand_in(1, -1, 6), hand_in(2, 1, 8), *(
+        hand_in(number, hours, points, "gemm", slug="pair", members=("ada", "ben"))
+        for number, hours, points in ((3, -1, 0), (4, 1, 60)))]
+    with Store.create(tmp_path) as store:
+        add(store, *(one.attempt for one in made))
+        everybody = shown(store, policy)
+        assert {slug: [one.score for one in attempts] for slug, attempts in everybody.items()} == {
+            "ada": [6], "pair": [60]}
+        assert {slug: shown(store, policy, slug)[slug] for slug in everybody} == everybody
 
 
 EXAMPLES: dict[str, tuple[dict[str, Any], list[Standing], float | None]] = {

@@ -272,6 +272,13 @@ def test_a_kernel_says_how_many_threads_it_takes() -> None:
         check_launch(_launch(GOOD, block=(129, 1, 1)), kernel)
 
 
+@pytest.mark.parametrize("count", ["1.5", "0x10", "10U", "9" * 5_000], ids=lambda one: one[:4])
+def test_a_number_of_threads_that_is_none_is_refused(count: str) -> None:
+    kernel = _kernel(text=ENTRY.replace("[16])", f"[16])\n.maxntid {count}").format(body="", module=""))
+    with pytest.raises(Malformed, match="a small number expected"):
+        check_launch(_launch(GOOD), kernel)
+
+
 def test_registers_may_be_declared_as_headers_declare_them_in_assembly() -> None:
     text = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n{.reg.b16 hu, ho;}\nret;\n}\n"
     assert "\t.reg .b16 hu, ho;\n" in canonical(text)
