@@ -45,7 +45,7 @@ _PLACE = rf"{_STRING}(?:\(\#loc\d*\)|:\d+:\d+)"
 _TOKEN = re.compile(
     rf"""
     # White space, comments, and the usual forms of a location, which are most of a text.
-    (?P<space>(?:[\ \t\n]+|//[\x20-\x7e]*|(?:\#loc\d*\ =\ )?loc\((?:\#loc\d*|unknown|{_PLACE})\))+)
+    (?P<space>(?:[\ \t\n]++|//[\x20-\x7e]*+|(?:\#loc\d*\ =\ )?loc\((?:\#loc\d*|unknown|{_PLACE})\))++)
   | (?P<string>{_STRING})
   | (?P<word>[!#]?[A-Za-z_][\w$]*+(?:\.[\w$]++)*+)
   | (?P<symbol>@(?:[A-Za-z_][\w$.]*|"(?:[\ !\#-:<-\[\]-z|~]|\\[89A-Fa-f][0-9A-Fa-f])*+"))
