@@ -25,7 +25,7 @@ _ADDRESS = re.compile(r"\[\s*([%$\w@.]+)\s*(?:\+\s*(-?\s*(?:0[xX][0-9a-fA-F]{1,1
 _NAME = re.compile(r"[%$\w@]+")
 _SUM = re.compile(r"([%$\w@]+)\s*\+\s*(-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20}))")
 
-U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)
+U64 = np.dtype(np.uint64)
 SPECIAL = frozenset({
     *(f"%{name}.{axis}" for axis in "xyz" for name in (
         "tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid")),
@@ -174,12 +174,13 @@ class Decoder:
         if slot is None:
             raise Malformed(f"an address that is not known: {operand[:60]}")
         self.reads |= 1 << slot
-        # Addresses within one space may have 32 bits.
-        narrow = TYPE_BYTES[self.kinds[slot]] == 4
-        base = _reader(slot, U32 if narrow else U64, TYPE_BYTES[self.kinds[slot]])
+        if TYPE_BYTES[self.kinds[slot]] == 4:
+            # Addresses within one space may have 32 bits: the sum wraps. No space has 2 GiB, so that an address in the
+            # upper half lies before the start.
+            short, near = _reader(slot, DTYPES["s32"], 4), np.int32((plus + (1 << 31)) % (1 << 32) - (1 << 31))
+            return lambda m: (short(m) + near).astype(U64)
+        base = _reader(slot, U64, TYPE_BYTES[self.kinds[slot]])
         step = np.uint64(plus % (1 << 64))
-        if narrow:
-            return lambda m: base(m).astype(U64) + step
         if not plus:
             return base
         return lambda m: base(m) + step

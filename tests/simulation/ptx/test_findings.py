@@ -231,6 +231,8 @@ def test_shared_arrays_end_before_the_next_one() -> None:
     assert _run(body, shared=1024).findings == []
     found = _run(body, shared=1020).findings[0]
     assert isinstance(found, OutOfBounds) and (found.elements, found.lowest) == (255, 255)
+    found = _run(body.replace("n - 1024", "n - 1025"), shared=1024).findings[0]
+    assert isinstance(found, OutOfBounds) and (found.lowest, found.highest, found.lanes) == (-1, -1, 1)
 
 
 def test_shared_memory_that_nothing_has_written() -> None:

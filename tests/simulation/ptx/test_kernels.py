@@ -59,6 +59,9 @@ CASES: list[tuple[str, str, Any, dict[str, Any]]] = [
     ("histogram", "__shared__ int h[16]; int t = threadIdx.x; if (t < 16) h[t] = 0; __syncthreads();\n"
      "atomicAdd(&h[t & 15], t); __syncthreads(); if (t < 16) y[t] = h[t];",
      lambda y: (y[:16] == T.reshape(-1, 16).sum(0)).all(), {}),
+    ("a ring", "__shared__ float s[3][256]; int t = threadIdx.x; s[0][t] = x[t]; s[1][t] = x[256 + t]; float v = 0;\n"
+     "for (int i = 0; i < n; i++) { s[(i + 2) % 3][t] = i + 2; __syncthreads(); v += s[i % 3][255 - t]; "
+     "__syncthreads(); }\ny[t] = v;", lambda y: (y[:256] == 766 - 2 * T + 1023 * 512 - 1).all(), {}),
     ("tickets", "int old = atomicAdd((int*)y, 1); y[1 + old] = 1;", lambda y: (y[1:1021] == 1).all(),
      {"grid": 4, "block": 255}),
     ("maximum", "int* p = (int*)y; float v = x[threadIdx.x + 256 * blockIdx.x]; int old = *p, assumed;\n"
