@@ -164,8 +164,9 @@ def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
 
 def _strides(one: TensorAccess) -> Hint | None:
     layout = one.layout
-    # A dimension of the tile may go on where another one ends.
-    right = {1, *[layout.columns] * bool(layout.down), *(apart * size for _, apart, size in one.dimensions if apart)}
+    # A dimension of the tile may go on where another one ends, and each lane may take the elements of some rounds.
+    right = {1, *[layout.columns] * bool(layout.down), *(apart * size for _, apart, size in one.dimensions if apart),
+             (one.access.step or 0) * one.access.times}
     wrong = next((apart for _, apart, _ in one.dimensions if apart and apart not in right), None)
     # A thread may own several elements, at any distance from the next thread's.
     kind = "matrix" if layout.is_matrix else "vector"

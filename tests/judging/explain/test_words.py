@@ -165,6 +165,9 @@ def test_a_thread_may_have_a_part_for_itself() -> None:
         words = languages.by_suffix(suffix).phrases
         found = misplaced([TensorAccess(access, layout, {"cols": 4099}, 5, "", words)])
         assert (found is not None and "neighbour" in found.text(words)) == told
+        # A lane takes four elements in four rounds, as Gluon's layouts give them.
+        four = access.model_copy(update={"lanes": [4], "step": 1})
+        assert misplaced([TensorAccess(four, layout, {"cols": 4099}, 5, "", words)]) is None
 
 
 def test_memory_without_room_for_one_element() -> None:
