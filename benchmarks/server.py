@@ -20,6 +20,8 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
+from datetime import datetime
 from pathlib import Path
 
 import httpx2
@@ -59,7 +61,6 @@ def measure(out: Path, students: int, kernels: tuple[str, ...], before: int, spr
     assert server.stdout is not None
     address = re.findall(r"http://\S+?(?=,)", server.stdout.readline())[0]
     received: list[float] = []
-    judged: list[float] = []
     # Made before: a client reads its certificates, which would take the processors from all others.
     clients = [CourseClient(address, token) for token in tokens]
     started = time.monotonic()
@@ -71,12 +72,11 @@ def measure(out: Path, students: int, kernels: tuple[str, ...], before: int, spr
             time.sleep(max(0, started + moment - time.monotonic()))
             text = (ROOT / f"reference/{name}.py").read_bytes() + f"\n# {number}\n".encode()
             begun = time.monotonic()
-            sent.append((begun, client.send(f"{name}.py", text)["id"]))
+            sent.append(client.send(f"{name}.py", text)["id"])
             received.append(time.monotonic() - begun)
-        for begun, file in [] if alone else sent:
+        for file in [] if alone else sent:
             for _ in client.follow(file):
                 pass
-            judged.append(time.monotonic() - begun)
 
     threads = [threading.Thread(target=student, args=one) for one in zip(clients, range(students), strict=True)]
     for thread in threads:
@@ -93,6 +93,11 @@ def measure(out: Path, students: int, kernels: tuple[str, ...], before: int, spr
     server.send_signal(signal.SIGINT)
     server.wait(60)
     files = students * len(kernels)
+    queue = ServerQueue(out / FOLDER)
+    # Seconds from the record, since a student follows a file only when all of them are sent.
+    jobs = queue.jobs(most=files)
+    queue.close()
+    judged = [_seconds(job.received_at, job.ended_at) for job in jobs if job.ended_at]
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}; {students} students, "
           f"{len(kernels)} kernels each, {before:,} attempts before")
     print(f"{files} files in {seconds:.0f} s: {3600 * files / seconds:,.0f} an hour")
@@ -100,9 +105,13 @@ def measure(out: Path, students: int, kernels: tuple[str, ...], before: int, spr
           f"{statistics.quantiles(received, n=20)[-1]:.3f} s (95 %)")
     if judged:
         print(f"judged within {statistics.median(judged):.1f} s (median), {statistics.quantiles(judged, n=20)[-1]:.1f} "
-              "s (95 %)")
+              f"s (95 %): {dict(Counter(job.verdict or job.state for job in jobs))}")
     print(f"a student's page in {statistics.median(pages):.3f} s (median), "
           f"{statistics.quantiles(pages, n=20)[-1]:.3f} s (95 %); the server's own process takes {memory} MiB at most")
+
+
+def _seconds(begun: str, ended: str) -> float:
+    return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
 
 
 if __name__ == "__main__":
