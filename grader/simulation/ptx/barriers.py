@@ -31,6 +31,8 @@ class Barriers:
         m = self.machine
         before = self.arrived.get(number, np.zeros(m.whole[0], np.int64))
         self.arrived[number] = before + per_block(mask, m.whole)
+        m.clock += 1
+        m.spaces.races.told(mask, m.clock, waits=False)
 
     # Barriers of a block.
 
@@ -52,6 +54,8 @@ class Barriers:
             if done.any():
                 if number in self.arrived:
                     self.arrived[number] = np.where(done, 0, self.arrived[number])
+                    for mask in group.values():
+                        m.spaces.races.told(mask & done[:, None], m.clock, waits=True)
                 self._open(group, done)
                 return True
         return False

@@ -213,6 +213,18 @@ def test_atomics_of_shared_memory_need_barriers_too() -> None:
         _lines(less, [found], where)
 
 
+def test_threads_that_arrive_at_a_barrier_early_order_what_they_have_stored() -> None:
+    arrive = 'asm volatile("bar.arrive 1, 256;" ::: "memory");'
+    body = f"""    __shared__ float s[128];
+    int t = threadIdx.x;
+    if (t < 128) {{ s[t] = x[t]; {arrive} y[t] = 0; }}
+    else {{ asm volatile("bar.sync 1, 256;" ::: "memory"); y[t] = s[t - 128]; }} // use
+"""
+    assert _run(body).findings == []
+    late = body.replace(f"s[t] = x[t]; {arrive}", f"{arrive} s[t] = x[t];")
+    assert {one.what for one in _run(late).findings if isinstance(one, Undefined)} == {"shared"}
+
+
 def test_shared_arrays_end_before_the_next_one() -> None:
     body = """    __shared__ float a[256], b[256];
     int t = threadIdx.x;

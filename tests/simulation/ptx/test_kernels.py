@@ -100,6 +100,11 @@ CASES: list[tuple[str, str, Any, dict[str, Any]]] = [
      "y[256 + t] = __syncthreads_count(t < 77) + __syncthreads_or(t == 3) + __syncthreads_and(t < 5);",
      lambda y: (y[:128] == 127 - T[:128]).all() and (y[128:256] == 383 - T[128:]).all() and (y[256:512] == 78).all(),
      {}),
+    ("named barriers of registers", "int t = threadIdx.x, id = 1 + (t / 64) % 2; __shared__ float s[256];\n"
+     "if (t < 128) { s[t] = x[t]; __threadfence_block();\n"
+     "asm volatile(\"bar.arrive %0, %1;\" :: \"r\"(id), \"r\"(128) : \"memory\"); y[t] = t; }\n"
+     "else { asm volatile(\"bar.sync %0, %1;\" :: \"r\"(id), \"r\"(128) : \"memory\"); y[t] = s[t - 128]; }",
+     lambda y: (y[:128] == T[:128]).all() and (y[128:256] == T[:128]).all(), {}),
     ("async copies", "__shared__ float s[256]; int t = threadIdx.x;\n"
      "__pipeline_memcpy_async(s + t, x + t, 4, t > 250 ? 4 : 0);\n"
      "__pipeline_commit(); __pipeline_wait_prior(0); __syncthreads(); y[t] = s[255 - t];",

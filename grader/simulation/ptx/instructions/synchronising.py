@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from grader.plan.plan import Malformed
 from grader.simulation.ptx.decode import Decoder, Run
 from grader.simulation.ptx.instructions.memory import synchronise
 from grader.simulation.ptx.program import ThreadInstruction
@@ -20,11 +21,15 @@ def _bar(decoder: Decoder, one: ThreadInstruction) -> Run:
         decoder.source(one.operands[0], "b32")
         return _meet_warp
     if "arrive" in words:
-        number, _ = (int(operand, 0) for operand in one.operands)
+        if len(one.operands) != 2:
+            raise Malformed(f"{one} with other operands")
+        barriers, _ = (decoder.source(operand, "u32") for operand in one.operands)
 
         def arrive(m: ChunkState) -> None:
-            mask = np.ones((1, 1), bool) if m.mask is None else m.mask
-            m.arrive(number, m.out(mask))
+            mask, numbers = np.ones((1, 1), bool) if m.mask is None else m.mask, barriers(m)
+            both, here = np.broadcast_arrays(numbers, mask)
+            for number in np.unique(both[here]):
+                m.arrive(int(number), m.out(mask & (numbers == number)))
 
         return arrive
     if "red" in words:
