@@ -132,18 +132,18 @@ class _Slice:
         kept = self._kept(functions, used)
         hidden = [variable for name, variable in used.items() if variable.space != "shared" and name not in kept]
         for function in functions:
-            self._check_function(function, hidden)
+            self._check_function(function)
+        carried = self._carried(functions, hidden)
         name, library = readable(entry.name), self._library()
         parameters, renamed = self._parameters(name, hidden)
-        line, body = self._body(entry, hidden, parameters, renamed)
+        line, body = self._body(entry, parameters, renamed, hidden, carried)
         text = TextModule(
             version=module.version, target=module.target, address_size=module.address_size,
             files={**({1: f"submission{self._suffix}"} if self._own else {}),
                    **({LIBRARY_FILE: library} if library else {})},
             variables={name: _constant_as_global(variable) for name, variable in used.items()
                        if variable not in hidden},
-            functions={function.name: function if function.body is None else replace(
-                function, body=tuple(self._placed(function.body)[1])) for function in functions} | {
+            functions={function.name: self._function(function, carried) for function in functions} | {
                 entry.name: replace(entry, parameters=tuple(parameters), body=tuple(body))})
         return EntryText(
             symbol=entry.name, name=name, line=line, text=text.written(),
@@ -190,25 +190,45 @@ class _Slice:
                     f"{readable(function.name)} has {statement.opcode[:60]}, which neither simulator nor plan knows: "
                     "write it without", line)
 
-    def _check_function(self, function: TextFunction, hidden: Sequence[TextVariable]) -> None:
+    def _check_function(self, function: TextFunction) -> None:
+        if function.body is None and function.name in _ALLOCATES:
+            raise Unplannable(
+                f"This kernel calls {_ALLOCATES[function.name]}, which the grader does not take: allocate with "
+                "cudaMalloc in host code, and pass the pointer", self._line_of_call(function.name))
+        if function.body is None and function.name not in CALLED:
+            raise Unplannable(
+                f"a kernel calls {readable(function.name)}, which is not defined in the file: kernels can call "
+                "functions of their own file, printf and assert", self._line_of_call(function.name))
+
+    def _carried(
+        self, functions: Sequence[TextFunction], hidden: Sequence[TextVariable],
+    ) -> dict[str, list[TextVariable]]:
+        """Return the variables that each function, or one that it calls, uses: its callers pass their addresses."""
+        words = {function.name: {word for statement in function.body or () for word in statement.words}
+                 for function in functions}
+        uses = {name: {variable.name for variable in hidden} & words[name] for name in words}
+        for _ in functions:
+            for name in uses:
+                uses[name] = uses[name].union(*(uses[other] for other in words[name] & uses.keys()))
+        for function in (self.entry, *functions):
+            for statement in function.body or ():
+                for name in uses.keys() & set(statement.words):
+                    if uses[name] and called(statement) != name:
+                        raise Unplannable(
+                            f"{readable(name)} uses the variable {_variable_name(min(uses[name]))} and is called "
+                            "through a pointer: call it by its name, or pass it a pointer to the variable",
+                            self._placed(self._module.functions[name].body or ())[0])
+        return {name: [variable for variable in hidden if variable.name in used] for name, used in uses.items()}
+
+    def _function(self, function: TextFunction, carried: Mapping[str, list[TextVariable]]) -> TextFunction:
+        """Return a device function of the text, whose last parameters are the variables that it carries."""
         if function.body is None:
-            if function.name in _ALLOCATES:
-                raise Unplannable(
-                    f"This kernel calls {_ALLOCATES[function.name]}, which the grader does not take: allocate with "
-                    "cudaMalloc in host code, and pass the pointer", self._line_of_call(function.name))
-            if function.name not in CALLED:
-                raise Unplannable(
-                    f"a kernel calls {readable(function.name)}, which is not defined in the file: kernels can call "
-                    "functions of their own file, printf and assert", self._line_of_call(function.name))
-            return
-        names = {variable.name: variable for variable in hidden}
-        for statement in function.body:
-            for word in statement.words:
-                if word in names:
-                    raise Unplannable(
-                        f"{readable(function.name)} is a function of its own and uses the variable "
-                        f"{_variable_name(word)}: write __forceinline__ in front of it, or pass a pointer",
-                        self._placed(function.body)[0])
+            return function
+        variables = carried[function.name]
+        parameters = (*function.parameters, *(TextParameter(f"{function.name}_variable_{number}", "b64")
+                                              for number in range(len(variables))))
+        body = self._body(function, parameters, {}, variables, carried)[1]
+        return replace(function, parameters=parameters, body=tuple(body))
 
     def _line_of_call(self, name: str) -> int:
         for statement, line in lines_of(self.entry.body or (), self._own):
@@ -232,15 +252,24 @@ class _Slice:
         return found, renamed
 
     def _body(
-        self, entry: TextFunction, hidden: Sequence[TextVariable], parameters: Sequence[TextParameter],
-        renamed: Mapping[str, str],
+        self, function: TextFunction, parameters: Sequence[TextParameter], renamed: Mapping[str, str],
+        variables: Sequence[TextVariable], carried: Mapping[str, list[TextVariable]],
     ) -> tuple[int, list[TextStatement]]:
-        line, placed = self._placed(entry.body or ())
-        registers = {variable.name: f"%variable_{number}" for number, variable in enumerate(hidden)}
+        """Return a function's first line, and its statements with registers in place of the variables, for which the
+        last of `parameters` stand."""
+        line, placed = self._placed(function.body or ())
+        registers = {variable.name: f"%variable_{number}" for number, variable in enumerate(variables)}
         body = [TextStatement((".reg", ".b64", register)) for register in registers.values()]
-        body += [TextStatement(("ld.param.u64", register, ",", "[", parameter.name, "]"))
-                 for register, parameter in zip(registers.values(), parameters[len(entry.parameters) :], strict=True)]
-        return line, body + [_rewritten(statement, registers, renamed) for statement in placed]
+        body += [TextStatement(("ld.param.u64", register, ",", "[", parameter.name, "]")) for register, parameter in
+                 zip(registers.values(), parameters[len(function.parameters) :], strict=True)]
+        for number, statement in enumerate(placed):
+            more = carried.get(called(statement), ()) if statement.opcode.startswith("call") else ()
+            given = {f"variable_{number}_{each}": registers[one.name] for each, one in enumerate(more)}
+            for name, register in given.items():
+                body += [TextStatement((".param", ".b64", name)),
+                         TextStatement(("st.param.b64", "[", name, "]", ",", register))]
+            body.append(_calling(_rewritten(statement, registers, renamed), [*given]))
+        return line, body
 
     def _placed(self, body: Sequence[TextStatement]) -> tuple[int, list[TextStatement]]:
         """Return the first line, and the statements with locations of the student's file alone: code of headers has the
@@ -267,6 +296,17 @@ def _rewritten(
         words[place] = "add.s64"
         words[words.index("+")] = ","
     return TextStatement(tuple(words))
+
+
+def _calling(statement: TextStatement, more: Sequence[str]) -> TextStatement:
+    """Return a call with more arguments."""
+    if not more:
+        return statement
+    words, arguments = list(statement.words), [word for name in more for word in (",", name)]
+    if words[-1] != ")":
+        # `call (returned), function`
+        return TextStatement((*words, ",", "(", *arguments[1:], ")"))
+    return TextStatement((*words[:-1], *arguments[words[-2] == "(" :], ")"))
 
 
 def _without_constants(statement: TextStatement) -> TextStatement:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 
+import numpy as np
 import pytest
 
 from grader.languages import Foreign
@@ -12,6 +13,7 @@ from grader.languages.cuda.text import EntryText, argument_names, canonical, che
 from grader.plan.plan import Argument, Float, InnerPointer, Integer, Kernel, Launch, Malformed, Pointer, Structure
 from tests.languages.cuda.compiling import kernel_of, needs_nvcc, ptx_of
 from tests.rows import each_row
+from tests.simulation.ptx.launching import empty, run, tensor
 
 SOURCE = """#include <cstdio>
 __constant__ float scale[2] = {1.5f, -2};
@@ -79,7 +81,9 @@ def test_every_text_is_read_again_as_it_is(entries: dict[str, EntryText]) -> Non
 @needs_nvcc
 @pytest.mark.parametrize(("source", "said", "line"), [
     ("__device__ int c;\n__device__ __noinline__ int f(int i) { return c + i; }\n"
-     "__global__ void k(int *x) { x[0] = f(1); c = 1; }", "f is a function of its own and uses the variable c", 2),
+     "__device__ __noinline__ int g(int i) { return i; }\n"
+     "__global__ void k(int *x) { int (*h)(int) = x[1] ? f : g; x[0] = h(1); c = 1; }",
+     "f uses the variable c and is called through a pointer", 2),
     ("__device__ int t[2];\n__device__ int *p = t;\n__global__ void k(int *x) { x[0] = *p; }",
      "begins with an address", 0),
     ("__global__ void __cluster_dims__(2, 1, 1) k(int *x) {\n  x[0] = 1; }", "k has __cluster_dims__", 1),
@@ -99,6 +103,24 @@ def test_a_kernel_that_no_plan_can_have_says_so_and_leaves_the_others(source: st
     assert re.search(said, entries["k"].unplanned) and not entries["k"].text
     assert entries["k"].line == line
     assert entries["other"].text and not entries["other"].unplanned
+
+
+@needs_nvcc
+def test_a_function_of_its_own_gets_the_variables_that_it_uses() -> None:
+    source = """
+__device__ int c = 3;
+__constant__ int d[2] = {5, 7};
+__device__ __noinline__ int f(int i) { return c++ + d[i]; }
+__device__ __noinline__ void g(int *x) { x[0] = f(1); }
+__device__ __noinline__ int h() { return c; }
+__global__ void k(int *x) { g(x); x[1] = h(); }
+"""
+    (entry,) = split(ptx_of(source), source)
+    assert not entry.unplanned and {one.name for one in entry.variables} == {"c", "d"}
+    assert read_kernel(kernel_of(entry)) == () and canonical(entry.text) == entry.text
+    x, hidden = empty(2), [tensor(np.frombuffer(one.contents, "i4").copy(), one.name) for one in entry.variables]
+    assert run(entry.text, 1, 1, x, *hidden, entry=entry.symbol).findings == []
+    assert x.values("i4").tolist() == [10, 4]
 
 
 ENTRY = """.version 9.0
