@@ -1,7 +1,7 @@
 """Race detector: records the threads that last wrote and read each word of a launch's memory, and checks that another
 thread's access is ordered after theirs.
 
-Barriers order the threads of a block, atomics order blocks: a block sees another block's stores before that block's
+Barriers order the threads of a block, and so do flags with fences; atomics order blocks: a block sees another block's stores before that block's
 last atomic, if its own last atomic came later. Races within blocks are looked for in some chunks of a launch.
 """
 
@@ -48,6 +48,7 @@ class Races:
         size = blocks if atomics else 1
         self.released, self.acquired, self.fenced = (np.zeros(size, np.int32) for _ in range(3))
         self.barrier = self.warp = self.arrived = self.waited = np.zeros((1, 1), np.int32)
+        self._fences = self._looks = self.barrier
         self._owners: Array = np.zeros((1, 1), np.int64)
         self._floor: Array = self._owners
         self._frame = Frame((1, 1))
@@ -60,6 +61,8 @@ class Races:
         self.warp = np.zeros_like(self.barrier)
         # The times at which it last arrived at a barrier in memory, and ended a wait there.
         self.arrived, self.waited = np.zeros_like(self.barrier), np.zeros_like(self.barrier)
+        # The times of its last fence, and of its last look at a flag.
+        self._fences, self._looks = np.zeros_like(self.barrier), np.zeros_like(self.barrier)
         self._whole = numbers[:, None].astype(np.int64) * threads + np.arange(1, threads + 1)
         self.turn_to(Frame(self._whole.shape))
 
@@ -82,6 +85,18 @@ class Races:
     def told(self, threads: Array, clock: int, waits: bool) -> None:
         """Record that threads have arrived at a barrier in memory or, if `waits`, that they have ended a wait there."""
         (self.waited if waits else self.arrived)[self._warps(threads)] = clock
+
+    def flagged(self, threads: Array, clock: int, what: Literal["fence", "store", "load"]) -> None:
+        """Record a fence, or a store or load of a flag, as a volatile one. A flag publishes what its warp did before
+        its last fence; a fence orders what comes later behind what the flags that the warp has loaded publish."""
+        warps = self._warps(threads)
+        if what == "load":
+            self._looks[warps] = clock
+        elif what == "store":
+            self.arrived[warps] = np.maximum(self.arrived, self._fences)[warps]
+        else:
+            self._fences[warps] = clock
+            self.waited[warps] = np.maximum(self.waited, self._looks)[warps]
 
     def _warps(self, threads: Array) -> Array:
         wide = np.broadcast_to(threads, self._whole.shape)

@@ -46,6 +46,7 @@ _INSTRUCTIONS = """
     testp trap vabsdiff4 vote wgmma wmma xor
 """
 OPCODES = frozenset(_INSTRUCTIONS.split())
+_ALIGNMENTS = frozenset(str(1 << power) for power in range(17))
 _LINKAGE = (".visible", ".weak", ".extern", ".common")
 _SPACES = (".global", ".const", ".shared")
 _DECLARED = (".reg", ".local", ".shared", ".param", ".branchtargets", ".calltargets", ".callprototype", ".pragma")
@@ -270,7 +271,7 @@ class _TextReader:
             return 0
         self._next()
         number = self._number()
-        if number not in ("1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"):
+        if number not in _ALIGNMENTS:
             raise Malformed(f"an alignment of {_shown(number)}")
         return int(number)
 

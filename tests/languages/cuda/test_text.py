@@ -153,7 +153,7 @@ def _kernel(body: str = "", module: str = "", **changed: object) -> Kernel:
     ("$L__1:\n\t@!%p1 bra $L__1;\n\tmov.b64 {%r1, %r2}, %rd1;\n\tatom.global.add.f32 %f1, [%rd1], 0f3F800000;\n", ""),
     ("\t.pragma \"nounroll\";\n\t.loc 1 2 3\n"
      "\tld.global.L1::no_allocate.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1+-16];\n", ""),
-    ("", ".extern .shared .align 16 .b8 tile[];\n.shared .align 4 .b8 part[128];\n"),
+    ("", ".extern .shared .align 4096 .b8 tile[];\n.shared .align 4 .b8 part[128];\n"),
 ])
 def test_what_a_builder_makes_is_read(body: str, module: str) -> None:
     kernel = _kernel(body, module)

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.simulation.ptx.decode import Decoder, Run, vector
-from grader.simulation.ptx.instructions.memory import space_of, synchronise
+from grader.simulation.ptx.instructions.memory import flagged, space_of, synchronise
 from grader.simulation.ptx.lanes import spread
 from grader.simulation.ptx.program import ThreadInstruction
 from grader.simulation.ptx.regions import Reached, whole
@@ -54,12 +54,14 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
 
     def run(m: ChunkState) -> None:
         begin = address(m)
+        flagged(m, *["fence"] * (fence and release), "store")
         for number in range(count):
             step = np.uint64(number * dtype.itemsize)
             given = [get[number](m) for get in parts]
             result = _apply(m, space, begin + step if number else begin, kind, found[0], given, bool(puts))
             if puts:
                 puts[number](m, result)
+        flagged(m, "load", *["fence"] * (fence and acquire))
         if not plain:
             synchronise(m, release=release, acquire=acquire, fence=fence)
 

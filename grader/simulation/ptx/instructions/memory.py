@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from typing import Literal
 
 import numpy as np
 
@@ -58,6 +59,8 @@ def _ld(decoder: Decoder, one: ThreadInstruction) -> Run:
 
         def single(m: ChunkState) -> None:
             put(m, m.spaces.load(m, space, address(m), dtype, 1, synced)[0])
+            if synced:
+                flagged(m, "load", *["fence"] * acquires)
             if acquires:
                 synchronise(m, acquire=True)
 
@@ -66,6 +69,8 @@ def _ld(decoder: Decoder, one: ThreadInstruction) -> Run:
     def run(m: ChunkState) -> None:
         for put, value in zip(puts, m.spaces.load(m, space, address(m), dtype, len(puts), synced), strict=True):
             put(m, value)
+        if synced:
+            flagged(m, "load", *["fence"] * acquires)
         if acquires:
             synchronise(m, acquire=True)
 
@@ -85,6 +90,8 @@ def _st(decoder: Decoder, one: ThreadInstruction) -> Run:
     synced, releases = _synced(one), "release" in one.modifiers
 
     def run(m: ChunkState) -> None:
+        if synced:
+            flagged(m, *["fence"] * releases, "store")
         m.spaces.store(m, space, address(m), [get(m) for get in gets], dtype, synced)
         if synced:
             # A flag that is stored after a fence publishes earlier stores, as a relaxed atomic does.
@@ -108,6 +115,16 @@ def together(run: Run) -> Run:
             run(m)
 
     return counted
+
+
+def flagged(m: ChunkState, *steps: Literal["fence", "store", "load"]) -> None:
+    """Record for the race detector a fence of the running threads, or a store or load of a flag."""
+    if m.spaces.races.checked:
+        threads = m.out(np.broadcast_to(True if m.mask is None else m.mask, m.shape))
+        # Accesses before it in the same step are earlier.
+        m.clock += 1
+        for step in steps:
+            m.spaces.races.flagged(threads, m.clock, step)
 
 
 def synchronise(m: ChunkState, *, release: bool = False, acquire: bool = False, fence: bool = False) -> None:

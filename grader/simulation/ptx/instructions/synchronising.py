@@ -6,7 +6,7 @@ import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.simulation.ptx.decode import Decoder, Run
-from grader.simulation.ptx.instructions.memory import synchronise
+from grader.simulation.ptx.instructions.memory import flagged, synchronise
 from grader.simulation.ptx.program import ThreadInstruction
 from grader.simulation.ptx.state import ChunkState
 from grader.simulation.ptx.types import Unsupported
@@ -49,9 +49,16 @@ def _meet_warp(m: ChunkState) -> None:
 
 
 def _fence(decoder: Decoder, one: ThreadInstruction) -> Run:
-    if {"cta", "proxy"} & {word.partition("::")[0] for word in one.modifiers}:
+    words = {word.partition("::")[0] for word in one.modifiers}
+    if "proxy" in words:
         return lambda m: None
-    return lambda m: synchronise(m, fence=True)
+
+    def fence(m: ChunkState) -> None:
+        flagged(m, "fence")
+        if "cta" not in words:
+            synchronise(m, fence=True)
+
+    return fence
 
 
 def _nothing(decoder: Decoder, one: ThreadInstruction) -> Run:
