@@ -66,13 +66,14 @@ class Barriers:
         rows = np.ones((1, 1), bool) if done.all() else done[:, None]
         group = {path: m.waiting[path] for path in masks}
         passing = {path: mask & rows for path, mask in masks.items()}
+        results = {path: self._result(path, group, passing) for path in passing}
         everybody = np.zeros((1, 1), bool)
         for path, mask in passing.items():
             everybody = everybody | mask
             entry = group[path]
             entry.last = m.clock
             rest = entry.mask & ~mask
-            self._reduce(entry, mask, len(group))
+            self._put(entry, mask, results[path])
             if rest.any():
                 entry.mask = rest
             else:
@@ -114,28 +115,35 @@ class Barriers:
         spot = m.spot_of(self._instruction(entry))
         m.findings.undefined(spot, "divergent", numbers=[int(m.numbers[block])], certain=certain)
 
-    def _reduce(self, entry: Waiting, mask: Array, places: int) -> None:
-        """Write the result of a barrier that counts or combines a predicate of its threads."""
-        instruction = self._instruction(entry)
-        if "red" not in instruction.modifiers:
-            return
-        if places > 1:
-            raise Unsupported("a barrier with a result at several places")
-        m, operands = self.machine, instruction.operands
+    def _result(self, path: Path, group: dict[Path, Waiting], passing: dict[Path, Array]) -> Array | None:
+        """Return the result of a barrier that counts or combines a predicate of its threads, some of which may pass it
+        at other places of the code; None if it has none."""
+        instruction, mask = self._instruction(group[path]), passing[path]
+        if "red" not in instruction.modifiers or not mask.any():
+            return None
+        m, blocks = self.machine, np.broadcast_to(mask, self.machine.whole).any(1, keepdims=True)
         m.settle()
-        regs, slots = entry.activation.regs, entry.activation.code.slots
-        name = operands[-1].lstrip("! ")
-        given = regs[slots[name]]
-        value = np.zeros((1, 1), bool) if given is None else given
-        value = np.broadcast_to(~value if operands[-1].startswith("!") else value, m.whole)
-        mask = np.broadcast_to(mask, m.whole)
+        value, everybody = np.zeros((2, *m.whole), bool)
+        for other, there in passing.items():
+            if not (here := there & blocks).any():
+                continue
+            if self._instruction(group[other]).modifiers != instruction.modifiers:
+                raise Unsupported("barriers of one number, some of which have a result")
+            operand, activation = self._instruction(group[other]).operands[-1], group[other].activation
+            given = activation.regs[activation.code.slots[operand.lstrip("! ")]]
+            holds = np.zeros((1, 1), bool) if given is None else given
+            value |= (~holds if operand.startswith("!") else holds) & here
+            everybody |= here
         if "popc" in instruction.modifiers:
-            result = (value & mask).sum(1, dtype=np.uint32)[:, None]
-        elif "and" in instruction.modifiers:
-            result = (value | ~mask).all(1)[:, None]
-        else:
-            result = (value & mask).any(1)[:, None]
-        slot = slots[operands[0]]
+            return value.sum(1, dtype=np.uint32, keepdims=True)
+        return (value | ~everybody).all(1, keepdims=True) if "and" in instruction.modifiers else (
+            value.any(1, keepdims=True))
+
+    def _put(self, entry: Waiting, mask: Array, result: Array | None) -> None:
+        """Write the result of a barrier, if it has one, for the threads that pass."""
+        if result is None:
+            return
+        regs, slot = entry.activation.regs, entry.activation.code.slots[self._instruction(entry).operands[0]]
         old = regs[slot]
         regs[slot] = np.where(mask, result, np.zeros((1, 1), result.dtype) if old is None else old.view(result.dtype))
 

@@ -1,8 +1,9 @@
 """Race detector: records the threads that last wrote and read each word of a launch's memory, and checks that another
 thread's access is ordered after theirs.
 
-Barriers order the threads of a block, and so do flags with fences; atomics order blocks: a block sees another block's stores before that block's
-last atomic, if its own last atomic came later. Races within blocks are looked for in some chunks of a launch.
+Barriers order the threads of a block, and so do flags with fences. Atomics order blocks: a block sees another block's
+stores before that block's last atomic, if its own last atomic came later. Races within blocks are looked for in some
+chunks of a launch.
 """
 
 from __future__ import annotations

@@ -54,14 +54,14 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
 
     def run(m: ChunkState) -> None:
         begin = address(m)
-        flagged(m, *["fence"] * (fence and release), "store")
+        flagged(m, "store", fence and release)
         for number in range(count):
             step = np.uint64(number * dtype.itemsize)
             given = [get[number](m) for get in parts]
             result = _apply(m, space, begin + step if number else begin, kind, found[0], given, bool(puts))
             if puts:
                 puts[number](m, result)
-        flagged(m, "load", *["fence"] * (fence and acquire))
+        flagged(m, "load", fence and acquire)
         if not plain:
             synchronise(m, release=release, acquire=acquire, fence=fence)
 

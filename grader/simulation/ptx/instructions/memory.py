@@ -60,7 +60,7 @@ def _ld(decoder: Decoder, one: ThreadInstruction) -> Run:
         def single(m: ChunkState) -> None:
             put(m, m.spaces.load(m, space, address(m), dtype, 1, synced)[0])
             if synced:
-                flagged(m, "load", *["fence"] * acquires)
+                flagged(m, "load", acquires)
             if acquires:
                 synchronise(m, acquire=True)
 
@@ -70,7 +70,7 @@ def _ld(decoder: Decoder, one: ThreadInstruction) -> Run:
         for put, value in zip(puts, m.spaces.load(m, space, address(m), dtype, len(puts), synced), strict=True):
             put(m, value)
         if synced:
-            flagged(m, "load", *["fence"] * acquires)
+            flagged(m, "load", acquires)
         if acquires:
             synchronise(m, acquire=True)
 
@@ -91,7 +91,7 @@ def _st(decoder: Decoder, one: ThreadInstruction) -> Run:
 
     def run(m: ChunkState) -> None:
         if synced:
-            flagged(m, *["fence"] * releases, "store")
+            flagged(m, "store", releases)
         m.spaces.store(m, space, address(m), [get(m) for get in gets], dtype, synced)
         if synced:
             # A flag that is stored after a fence publishes earlier stores, as a relaxed atomic does.
@@ -117,14 +117,18 @@ def together(run: Run) -> Run:
     return counted
 
 
-def flagged(m: ChunkState, *steps: Literal["fence", "store", "load"]) -> None:
-    """Record for the race detector a fence of the running threads, or a store or load of a flag."""
+def flagged(m: ChunkState, what: Literal["fence", "store", "load"], fence: bool = False) -> None:
+    """Record for the race detector a fence of the running threads, or a flag that they store, with a `fence` before, or
+    load, with one behind."""
     if m.spaces.races.checked:
         threads = m.out(np.broadcast_to(True if m.mask is None else m.mask, m.shape))
         # Accesses before it in the same step are earlier.
         m.clock += 1
-        for step in steps:
-            m.spaces.races.flagged(threads, m.clock, step)
+        if fence and what == "store":
+            m.spaces.races.flagged(threads, m.clock, "fence")
+        m.spaces.races.flagged(threads, m.clock, what)
+        if fence and what == "load":
+            m.spaces.races.flagged(threads, m.clock, "fence")
 
 
 def synchronise(m: ChunkState, *, release: bool = False, acquire: bool = False, fence: bool = False) -> None:
