@@ -1,4 +1,4 @@
-"""The properties of tests/fuzz with fresh random examples, one after another, for as long as it is told to.
+"""The properties of tests/fuzz with fresh random examples, one after another, for some minutes.
 
     .venv/bin/python benchmarks/fuzz.py [--minutes 60] [--only source]
 
@@ -29,7 +29,7 @@ HANGING_SECONDS = 600
 
 @dataclass
 class Property:
-    """One property: `run` tries its share of examples and raises what it finds; `examples` counts them."""
+    """A property: `run` tries its share of examples and raises what it finds; `examples` counts them."""
 
     name: str
     run: Callable[[], Any]

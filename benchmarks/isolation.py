@@ -1,4 +1,4 @@
-"""What the sandbox costs: the start and the end of a worker by level, and a grading of all six assignments by level.
+"""Costs of the sandbox: the start and the end of a worker by level, and a grading of all six assignments by level.
 
     .venv/bin/python benchmarks/isolation.py [--runs 20]
 
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _levels() -> list[Isolation]:
-    """Every level that this machine offers, the strongest first; the last is none."""
+    """Return every level that this machine offers, the strongest first; the last is none."""
     strongest = isolation.measure()
     found = {strongest.level: strongest}
     for layers in isolation.weaker(strongest.layers):
@@ -71,7 +71,7 @@ def _levels() -> list[Isolation]:
 
 
 def _workers(levels: list[Isolation], runs: int, *, bare: bool) -> list[tuple[float, float]]:
-    """Medians in milliseconds of starting and of ending a worker, for each level."""
+    """Return the median milliseconds to start and to end a worker, for each level."""
     fork_servers = [ForkServer(() if bare else ("triton/planner",), layers=level.layers) for level in levels]
     try:
         times: list[list[tuple[float, float]]] = [[] for _ in levels]
@@ -94,7 +94,7 @@ def _timed(work: Callable[[], T]) -> tuple[T, float]:
 
 
 def _gradings(levels: list[Isolation], runs: int) -> list[list[float]]:
-    """Seconds of grading the reference solutions, for each level and run."""
+    """Return the seconds to grade the reference solutions, for each level and run."""
     found = assignments()
     course = read_course(ROOT / "course.toml", frozenset(found))
     (submission,) = find_submissions(ROOT / "reference", [a.file for a in found.values()])

@@ -44,7 +44,7 @@ Call = Callable[[int], object]
 
 @dataclass(frozen=True)
 class Contest:
-    """Candidates of one row by name: ours, eager, compiled, roof. Each is called with the number of the call."""
+    """Candidates of a row by name: ours, eager, compiled, roof. Each is called with the number of the call."""
 
     candidates: dict[str, Call]
     timer: str = "events"
@@ -55,7 +55,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. `goals`: ratio to the better of eager and compiled, and share of the roof."""
+    """A line of the table. `goals`: ratio to the better of eager and compiled, and share of the roof."""
 
     kernel: str
     shape: str
@@ -75,7 +75,7 @@ class Timed:
 
 
 def reference(name: str, folder: Path = ROOT / "reference") -> Any:
-    """The module `<name>.py` of the folder, loaded by its path."""
+    """Return the module `<name>.py` of the folder, loaded by its path."""
     spec = importlib.util.spec_from_file_location(f"reference.{name}", folder / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -215,7 +215,7 @@ def table_rows() -> Iterator[Row]:
 
 
 def measure(contest: Contest, rounds: int) -> dict[str, list[float]]:
-    """Microseconds a call of each candidate, one figure a batch; the order of candidates turns round every time."""
+    """Return the microseconds of a call of each candidate, a figure for each batch; their order alternates."""
     batches = {name: _batch(contest, call) for name, call in contest.candidates.items()}
     times: dict[str, list[float]] = {name: [] for name in batches}
     for turn in range(2 * (rounds // 2)):
@@ -233,7 +233,7 @@ def _batch(contest: Contest, call: Call) -> Callable[[], float]:
     wash = _wash()
 
     def timed() -> float:
-        # What one candidate leaves in the cache, and with which priority, can slow down the next for a whole batch.
+        # The lines that one candidate leaves in the cache can slow down the next for a whole batch.
         wash[0].copy_(wash[1])
         for i in range(2):
             call(i)
@@ -260,7 +260,7 @@ def _batch(contest: Contest, call: Call) -> Callable[[], float]:
 
 
 def _by_host(call: Call, calls: int) -> float:
-    """Microseconds a call by the clock of the host, which waits for the device before and after."""
+    """Return the microseconds of a call by the host's clock; the host waits for the device before and after."""
     torch.cuda.synchronize()
     began = time.perf_counter()
     for i in range(calls):
@@ -314,7 +314,7 @@ AWKWARD = {
 
 
 def errors(name: str) -> Iterator[tuple[str, float, float]]:
-    """Sizes, distance ‖ours − oracle‖ / ‖oracle‖ and the limit for it; NaN or infinity if anything was not written."""
+    """Yield sizes, distance ‖ours − oracle‖ / ‖oracle‖ and its limit; NaN or infinity if anything was not written."""
     module = reference(name)
     for sizes in AWKWARD[name]:
         arguments: tuple[Any, ...] = (random(*sizes),)
@@ -336,7 +336,7 @@ def errors(name: str) -> Iterator[tuple[str, float, float]]:
 
 
 def state() -> str:
-    """Clocks and power as they are now, read only."""
+    """Return clocks and power as they are now, read only."""
     if shutil.which("nvidia-smi") is None:
         return "nvidia-smi not found"
     query = "driver_version,clocks.sm,clocks.mem,clocks.max.sm,power.draw,temperature.gpu"

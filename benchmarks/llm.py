@@ -29,7 +29,7 @@ COURSE = Path(__file__).parents[1] / "examples" / "llm"
 FOLDER = COURSE / "reference"
 EPS = 1e-5
 TOKENS, WIDTH = 16384, 2048
-"""Of every attention: B · S, and H · D."""
+"""B · S and H · D of every attention."""
 COLUMNS = ("ours", "eager", "compiled", "tutorial", "roof")
 aten = torch.ops.aten
 
@@ -40,7 +40,7 @@ class Wrong(Exception):
 
 
 def close(about: str, got: Tensor, expected: Tensor, allowed: float) -> None:
-    """Raises Wrong if they are further apart than `allowed` of the largest expected number, or one is NaN."""
+    """Raise Wrong if they are further apart than `allowed` of the largest expected number, or one is NaN."""
     distance = ((got.double() - expected).abs().max() / expected.abs().max()).item()
     if not distance <= allowed:
         raise Wrong(f"{about}: {distance:.1e}")
@@ -140,7 +140,7 @@ def flash_attention(S: int, D: int, causal: bool, dtype: torch.dtype, tutorial: 
 
 
 def assigned(name: str, case: Case) -> Contest:
-    """A timed case of an assignment, with its own inputs, right answer and baselines."""
+    """Return a timed case of an assignment, with its own inputs, right answer and baselines."""
     assignment = reference("assignment", COURSE / "assignments" / name).ASSIGNMENT
     baseline = reference("baseline", COURSE / "assignments" / name)
     ours = getattr(reference(name, FOLDER), name)

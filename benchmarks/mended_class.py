@@ -1,4 +1,4 @@
-"""What changes that are tried cost a class: `kernelmark grade` with `[hints] level = "off"` and "kind", in turn.
+"""Cost for a class of changes that are tried: `kernelmark grade` with `[hints] level = "off"` and "kind", in turn.
 
     .venv/bin/python -m benchmarks.mended_class [--each 6] [--runs 1]
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from grader.home import ROOT
 
 SECONDS = 1200
-"""What the tests of one fault may take."""
+"""The most seconds for the tests of one fault."""
 CAUGHT, MISSED = "caught", "**missed**"
 QUICK, ALL = "not gpu and not full", "not gpu"
 
@@ -246,7 +246,7 @@ def main() -> None:
 
 
 def _copied(to: Path) -> Path:
-    """The files of the tree that git knows."""
+    """Copy the files that git knows to a folder, and return it."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in listed.stdout.split("\0"):
         if (ROOT / name).is_file():
@@ -284,7 +284,7 @@ def _written(copy: Path, fault: Fault, text: str) -> None:
 
 
 def _passed(copy: Path, tests: str, tier: str) -> bool:
-    # Compiled files are told apart by the second in which their source was written: none is kept.
+    # Bytecode is recognised by the second in which its source was written, so none is cached.
     done = subprocess.run(
         [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", tier,
          *_words(tests)],
@@ -297,7 +297,7 @@ def _passed(copy: Path, tests: str, tier: str) -> bool:
 
 
 def _words(tests: str) -> Iterable[str]:
-    """Words for pytest: files and folders, and after `-k` an expression."""
+    """Return words for pytest: files and folders, and after `-k` an expression."""
     files, _, words = tests.partition(" -k ")
     return [*(f"tests/{one}" for one in files.split()), *(["-k", words.strip("'")] if words else [])]
 

@@ -1,4 +1,4 @@
-"""Wrong kernels mended by trial: for how many a single change is proved, after how many tries, and in what time.
+"""Wrong kernels mended by trial: for how many a single change is proved, after how many tries, in how many seconds.
 
     .venv/bin/python -m benchmarks.repair [--every N] [FOLDER …]
 

@@ -1,4 +1,4 @@
-"""Does a grade repeat? The speed of our reference, measured again and again, by thresholds far off and near.
+"""Repeatability of a grade: the speed of our reference, measured many times, by thresholds far off and near.
 
     .venv/bin/python -m benchmarks.repeatability [--runs 50] [--only silu] [--cases 1] [--thresholds usual,near]
         [--hog none|cpu|gpu]
@@ -38,11 +38,11 @@ from grader.results.estimate import Estimate, combine, points_share
 from grader.results.result import Timing
 from grader.sandbox.forkserver.handle import InfrastructureError
 
-# Of the target, in the course's own tables too.
+# Share of the target, as in the course's own tables.
 FLOOR_SHARE = 0.3
 TRIALS = 3
 
-# Its own starter has gone: it is nobody's child that the grader knows.
+# Its starter has ended, so it is no child of a process that the grader knows.
 STARTER = """
 import subprocess, sys
 nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -141,7 +141,7 @@ def _estimate(timings: list[Timing]) -> Estimate:
 
 
 def _timings(assignment: Assignment, course: Course, threshold: Threshold) -> list[Timing] | None:
-    """One grading's timed cases; None if the machine was found unfit, which costs nobody points."""
+    """Return one grading's timed cases; None if the machine is unfit, which costs nobody points."""
     thresholds = course.thresholds.model_copy(update={"assignments": {assignment.name: threshold}})
     try:
         return timed(assignment, course.model_copy(update={"thresholds": thresholds}),

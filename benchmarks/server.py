@@ -96,7 +96,7 @@ def measure(out: Path, students: int, kernels: tuple[str, ...], before: int, spr
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}; {students} students, "
           f"{len(kernels)} kernels each, {before:,} attempts before")
     print(f"{files} files in {seconds:.0f} s: {3600 * files / seconds:,.0f} an hour")
-    print(f"received, and its place told, within {statistics.median(received):.3f} s (median), "
+    print(f"received, and its place reported, within {statistics.median(received):.3f} s (median), "
           f"{statistics.quantiles(received, n=20)[-1]:.3f} s (95 %)")
     if judged:
         print(f"judged within {statistics.median(judged):.1f} s (median), {statistics.quantiles(judged, n=20)[-1]:.1f} "

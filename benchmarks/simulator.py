@@ -44,7 +44,7 @@ SIZES: dict[str, list[dict[str, int]]] = {
 
 
 def tensors(name: str, sizes: dict[str, int]) -> list[Tensor]:
-    """Inputs, and the output full of poison, in the order of the parameters."""
+    """Return inputs, and the output full of poison, in the order of the parameters."""
     torch.manual_seed(1)
     if name == "gemm":
         m, n, k = sizes["M"], sizes["N"], sizes["K"]
@@ -65,7 +65,7 @@ def right(name: str, given: list[Tensor]) -> bool:
 
 
 def fastest(call: Callable[[], Any], rounds: int) -> float:
-    """Milliseconds of processor time of the fastest round: other programs do not count."""
+    """Return the processor milliseconds of the fastest round: other programs do not count."""
     times = []
     for _ in range(rounds):
         started = time.process_time()
@@ -75,7 +75,7 @@ def fastest(call: Callable[[], Any], rounds: int) -> float:
 
 
 def simulated(name: str, sizes: dict[str, int]) -> tuple[float, float, bool]:
-    """Milliseconds to read the kernels and to run them, and whether the answer was right."""
+    """Return the milliseconds to read the kernels and to run them, and whether the answer was right."""
     case = Case(name="benchmark", sizes=sizes)
     plan = plan_file(ROOT / "reference" / f"{name}.py", assignment_of(name), case)
     assert isinstance(plan, Plan), plan
@@ -89,7 +89,7 @@ def simulated(name: str, sizes: dict[str, int]) -> tuple[float, float, bool]:
 
 
 def interpret(name: str, sizes: dict[str, int]) -> float:
-    """Milliseconds in Triton's interpreter, in the process that was started for it."""
+    """Return the milliseconds in Triton's interpreter, in the process that was started for it."""
     module = importlib.import_module(f"reference.{name}")
     given = tensors(name, sizes)
     out = given[-1]

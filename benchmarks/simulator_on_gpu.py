@@ -42,13 +42,13 @@ SEED = 5
 
 
 def members() -> list[Path]:
-    """The files of the corpus and the references, in order."""
+    """Return the files of the corpus and the references, in order."""
     folders = [*(one.folder() for one in select()), ROOT / "reference/cuda"]
     return sorted(path for folder in folders for path in folder.glob(f"*{SUFFIX}"))
 
 
 def outcomes(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Case, outcome of the simulator and outcome of the GPU, for each case that both can run."""
+    """Yield case, outcome of the simulator and outcome of the GPU, for each case that both can run."""
     assignment = assignments()[FILES[path.name]].written(path.name)
     preparing = Preparing(assignment, path.read_bytes(), LIMITS, device.properties())
     drawn = {case.name: draw(assignment, case, SEED, cuda=False) for case in assignment.cases_for("cpu")}
