@@ -74,9 +74,9 @@ def processor() -> str:
 
 def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
     """Grade a folder's solutions as a student's, in this process; yield each step with its seconds."""
-    found = assignments()
-    course = read_course(home.file(), frozenset(found))
-    (submission,) = find_submissions(folder, [a.file for a in found.values()])
+    known = assignments()
+    course = read_course(home.file(), frozenset(known))
+    (submission,) = find_submissions(folder, [a.file for a in known.values()])
     job = read_job(submission, course, only=course.assignments or (), device=device)
 
     started = time.perf_counter()
@@ -199,12 +199,12 @@ def _tree(root: int) -> list[int]:
             except OSError:
                 continue
             children.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(int(entry))
-    found, queue = [root], [root]
+    members, queue = [root], [root]
     while queue:
         below = children.get(queue.pop(), [])
-        found += below
+        members += below
         queue += below
-    return found
+    return members
 
 
 def _pss(pid: int) -> int:

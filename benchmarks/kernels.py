@@ -172,14 +172,14 @@ def first_column(rows: int, cols: int, host: str) -> Contest:
     matrices = [torch.ones(rows, cols, pin_memory=host == "pinned") for _ in range(count + 1)]
     outs = [torch.empty(rows, device=DEVICE) for _ in range(count + 1)]
     across = torch.empty(rows, pin_memory=True)
-    other = torch.empty(EVICT_BYTES // 4) if host == "evicted" else None
+    evicting = torch.empty(EVICT_BYTES // 4) if host == "evicted" else None
 
     def prepare() -> None:
         for matrix, out in zip(matrices, outs, strict=True):
             matrix[:, 0] = torch.randn(rows)
             out.fill_(float("nan"))
-        if other is not None:
-            other.fill_(time.perf_counter())
+        if evicting is not None:
+            evicting.fill_(time.perf_counter())
 
     def verify() -> None:
         for matrix, out in zip(matrices, outs, strict=True):
@@ -345,11 +345,11 @@ def state() -> str:
     return ", ".join(f"{n} {v.strip()}" for n, v in zip(query.split(","), values.split(","), strict=False))
 
 
-def verdict(one: Timed) -> str:
-    ratio, roof = one.row.goals
+def verdict(result: Timed) -> str:
+    ratio, roof = result.row.goals
     wanted = [] if ratio is None else [f"{ratio:.2f}×"]
     wanted += [] if roof is None else [f"{roof:.0%} of the roof"]
-    met = (ratio is None or one.ratio >= ratio) and (roof is None or one.roof >= roof)
+    met = (ratio is None or result.ratio >= ratio) and (roof is None or result.roof >= roof)
     return f"{', '.join(wanted)}: {'met' if met else 'missed'}" if wanted else ""
 
 
@@ -367,10 +367,10 @@ def main() -> int:
     print("\n| kernel | distance to the oracle, by size |\n|---|---|")
     for name in AWKWARD:
         if not only or name in only:
-            found = list(errors(name))
-            bad = {sizes for sizes, distance, limit in found if not distance <= limit}
+            distances = list(errors(name))
+            bad = {sizes for sizes, distance, limit in distances if not distance <= limit}
             wrong += len(bad)
-            print(f"| {name} | " + ", ".join(f"{s}: {d:.0e}{' WRONG' * (s in bad)}" for s, d, _ in found) + " |")
+            print(f"| {name} | " + ", ".join(f"{s}: {d:.0e}{' WRONG' * (s in bad)}" for s, d, _ in distances) + " |")
     done = []
     for row in table_rows():
         if only and row.kernel not in only:
@@ -380,15 +380,16 @@ def main() -> int:
         done.append(timed(row, rounds[not options.quick]))
         torch.cuda.empty_cache()
         print(f"{row.kernel} {row.shape}: {done[-1].ratio:.3f}", file=sys.stderr, flush=True)
-    rates = [one.row.flop / us for one in done for us in one.us.values()]
+    rates = [result.row.flop / us for result in done for us in result.us.values()]
     print("\n| kernel | shape | ours µs | eager µs | compiled µs | to the better | spread | of the roof | goal |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for one in done:
-        if one.row.flop:
-            one.roof = one.row.flop / one.us["ours"] / max(rates)
-        times = " | ".join(f"{one.us[name]:.4g}" if name in one.us else "" for name in ("ours", "eager", "compiled"))
-        print(f"| {one.row.kernel} | {one.row.shape} | {times} | {one.ratio:.3f} {one.better} | ±{one.spread:.3f} | "
-              f"{one.roof:.1%} | {verdict(one)} |")
+    for result in done:
+        if result.row.flop:
+            result.roof = result.row.flop / result.us["ours"] / max(rates)
+        times = " | ".join(
+            f"{result.us[name]:.4g}" if name in result.us else "" for name in ("ours", "eager", "compiled"))
+        print(f"| {result.row.kernel} | {result.row.shape} | {times} | {result.ratio:.3f} {result.better} | "
+              f"±{result.spread:.3f} | {result.roof:.1%} | {verdict(result)} |")
     print("\nMedians. Spread: half the distance between the quarters of the ratios of pairs of batches. Every batch on "
           "the device begins after a copy of 256 MiB, which evens out what the caches hold, and two calls untimed.")
     print(f"\nBest matrix product: {max(rates) / 1e6:.0f} TFLOP/s." if max(rates, default=0) else "")

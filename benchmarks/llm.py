@@ -196,16 +196,16 @@ def main() -> int:
         if only and row.kernel not in only:
             continue
         try:
-            one = timed(row, options.rounds)
+            result = timed(row, options.rounds)
         except Wrong as error:
             wrong += 1
             print(f"| {row.kernel} | {row.shape} | WRONG {error.about} |", flush=True)
             continue
         torch.cuda.empty_cache()
-        times = " | ".join(f"{one.us[name]:.4g}" if name in one.us else "" for name in COLUMNS)
-        goal, rate = row.goals[0] or 0.0, f"{row.flop / one.us['ours'] / 1e6:.0f}" if row.flop else ""
-        print(f"| {row.kernel} | {row.shape} | {times} | {one.ratio:.3f} {one.better} | ±{one.spread:.3f} | {rate} | "
-              f"{goal:.1f}×: {'met' if one.ratio >= goal else 'missed'} |", flush=True)
+        times = " | ".join(f"{result.us[name]:.4g}" if name in result.us else "" for name in COLUMNS)
+        goal, rate = row.goals[0] or 0.0, f"{row.flop / result.us['ours'] / 1e6:.0f}" if row.flop else ""
+        print(f"| {row.kernel} | {row.shape} | {times} | {result.ratio:.3f} {result.better} | ±{result.spread:.3f} | "
+              f"{rate} | {goal:.1f}×: {'met' if result.ratio >= goal else 'missed'} |", flush=True)
     print(f"\nAfter: {state()}.")
     return 1 if wrong else 0
 

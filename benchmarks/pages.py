@@ -78,10 +78,10 @@ def main() -> int:
     if chromium is None:
         print("chromium is missing: apt-get install chromium, or set KERNELMARK_CHROMIUM", file=sys.stderr)
         return 1
-    found = {"platform": platform.platform(), "cores": os.cpu_count(), "python": platform.python_version(),
+    machine = {"platform": platform.platform(), "cores": os.cpu_count(), "python": platform.python_version(),
              "command": " ".join(["python", "-m", "benchmarks.pages", *sys.argv[1:]]),
              "classes": [measure(count, chromium) for count in arguments.students]}
-    text = json.dumps(found, indent=1)
+    text = json.dumps(machine, indent=1)
     print(text)
     if arguments.out:
         arguments.out.write_text(text + "\n", encoding="utf-8")

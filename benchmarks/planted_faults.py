@@ -215,12 +215,12 @@ def main() -> None:
     parser.add_argument("--only", default="", help="words in a fault's file or reason")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    faults = [one for one in FAULTS if options.only in f"{one.file} {one.why}"]
-    if wrong := [f"{one.file}: {one.old!r} stands {count} times" for one in faults
-                 if (count := _read(ROOT, one).count(one.old)) != 1]:
+    faults = [fault for fault in FAULTS if options.only in f"{fault.file} {fault.why}"]
+    if wrong := [f"{fault.file}: {fault.old!r} stands {count} times" for fault in faults
+                 if (count := _read(ROOT, fault).count(fault.old)) != 1]:
         raise SystemExit("\n".join([*wrong, "each once expected: plant them anew"]))
-    for one in faults:
-        compile(_read(ROOT, one).replace(one.old, one.new), one.file, "exec")
+    for fault in faults:
+        compile(_read(ROOT, fault).replace(fault.old, fault.new), fault.file, "exec")
     print("# Faults that the tests notice\n\nCommand: `.venv/bin/python -m benchmarks.planted_faults`. Each is planted "
           "alone, and the tests named are run.\n\n| file | what is planted | tests | `make test` | `make test-all` |\n"
           "|---|---|---|---|---|", flush=True)
@@ -231,16 +231,17 @@ def main() -> None:
         for number in range(options.jobs):
             copies.put(_copied(Path(folder) / str(number)))
         with ThreadPoolExecutor(options.jobs) as pool:
-            named = {one.tests for one in faults}
-            plain = sorted({file for one in named if " -k " not in one for file in one.split()} | {
-                one for one in named if " -k " in one})
-            if broken := [one for one, passed in zip(plain, pool.map(
-                    lambda one: _tried(copies, None, one, ALL), plain), strict=True) if not passed]:
+            named = {fault.tests for fault in faults}
+            plain = sorted({file for tests in named if " -k " not in tests for file in tests.split()} | {
+                tests for tests in named if " -k " in tests})
+            if broken := [tests for tests, passed in zip(plain, pool.map(
+                    lambda tests: _tried(copies, None, tests, ALL), plain), strict=True) if not passed]:
                 raise SystemExit(f"fail without a fault: {'; '.join(broken)}")
             by_quick = by_all = 0
-            for one, (quick, every) in zip(faults, pool.map(lambda one: _notice(copies, one), faults), strict=True):
+            noticed = pool.map(lambda fault: _notice(copies, fault), faults)
+            for fault, (quick, every) in zip(faults, noticed, strict=True):
                 by_quick, by_all = by_quick + quick, by_all + every
-                print(f"| `{one.file}` | {one.why} | `{one.tests}` | {CAUGHT if quick else MISSED} | "
+                print(f"| `{fault.file}` | {fault.why} | `{fault.tests}` | {CAUGHT if quick else MISSED} | "
                       f"{CAUGHT if every else MISSED} |", flush=True)
     print(f"\n`make test` catches {by_quick} of {len(faults)}, `make test-all` {by_all}.")
 
@@ -299,7 +300,7 @@ def _passed(copy: Path, tests: str, tier: str) -> bool:
 def _words(tests: str) -> Iterable[str]:
     """Return words for pytest: files and folders, and after `-k` an expression."""
     files, _, words = tests.partition(" -k ")
-    return [*(f"tests/{one}" for one in files.split()), *(["-k", words.strip("'")] if words else [])]
+    return [*(f"tests/{file}" for file in files.split()), *(["-k", words.strip("'")] if words else [])]
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ def measure(out: Path, students: int, kernels: tuple[str, ...], before: int, spr
                 pass
             judged.append(time.monotonic() - begun)
 
-    threads = [threading.Thread(target=student, args=one) for one in zip(clients, range(students), strict=True)]
+    threads = [threading.Thread(target=student, args=(client, number)) for number, client in enumerate(clients)]
     for thread in threads:
         thread.start()
     pages: list[float] = []

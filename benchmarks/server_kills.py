@@ -92,7 +92,7 @@ def killed(out: Path, kills: int, students: int, most: float, pause: float) -> N
 def report(queue: ServerQueue, out: Path, confirmed: dict[int, str], kills: int, seconds: float) -> None:
     jobs = {job.id: job for job in queue.jobs(most=1_000_000)}
     with Store.existing(out) as store:
-        attempts = Counter(one.submission for one in store.attempts())
+        attempts = Counter(attempt.submission for attempt in store.attempts())
     lost = [number for number, sha in confirmed.items() if number not in jobs or jobs[number].sha != sha]
     states = Counter(f"{jobs[number].state}{f' ({jobs[number].why})' * (jobs[number].state != 'finished')}"
                      for number in confirmed if number in jobs)

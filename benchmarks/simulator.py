@@ -80,7 +80,7 @@ def simulated(name: str, sizes: dict[str, int]) -> tuple[float, float, bool]:
     plan = plan_file(ROOT / "reference" / f"{name}.py", assignment_of(name), case)
     assert isinstance(plan, Plan), plan
     given = tensors(name, sizes)
-    memories = [memory(each) for each in given]
+    memories = [memory(tensor) for tensor in given]
     preparing._known.clear()
     reading = fastest(lambda: [preparing.prepare_code(kernel) for kernel in plan.kernels], 1)
     ran = fastest(lambda: run(plan, memories, outputs=["out"]), ROUNDS)
@@ -109,7 +109,7 @@ def interpret(name: str, sizes: dict[str, int]) -> float:
 def main() -> int:
     if len(sys.argv) > 1:
         name, *texts = sys.argv[1:]
-        print(interpret(name, {key: int(value) for key, value in (each.split("=") for each in texts)}))
+        print(interpret(name, {key: int(value) for key, value in (text.split("=") for text in texts)}))
         return 0
     prepare()
     model = next((line.split(": ")[1] for line in Path("/proc/cpuinfo").read_text().splitlines()
@@ -119,8 +119,8 @@ def main() -> int:
     print("| kernel | sizes | reading ms | simulated ms | Triton's interpreter ms | times faster |")
     print("|---|---|---|---|---|---|")
     good = True
-    for name, each in SIZES.items():
-        for sizes in each:
+    for name, listed in SIZES.items():
+        for sizes in listed:
             reading, ran, correct = simulated(name, sizes)
             good = good and correct
             child = subprocess.run(
