@@ -45,8 +45,8 @@ def add_to(app: typer.Typer) -> None:
 def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
     """Compute the points of recorded checks and times again, with the course's present points and thresholds.
 
-    Runs no submission's code. Where `hints.level` is "edit" by now, students are told the changes that mend their
-    kernels. The new attempts are recorded beside the old: `kernelmark diff` shows what would change,
+    Runs no submission's code. If `hints.level` is "edit" by now, reports show students the changes that mend
+    their kernels. The new attempts are recorded beside the old: `kernelmark diff` shows what would change,
     `kernelmark apply` changes it.
     """
     # Late: numpy is slow to import.
@@ -97,7 +97,7 @@ def apply(
             have = "1 newer attempt stands" if len(wanted) == 1 else f"{len(wanted):,} newer attempts stand"
             outcome = f"{have} now" + "; kernelmark apply --undo takes that back" * bool(wanted)
         trouble = drawn_again(store, out, rules)
-    tell([outcome], trouble)
+    conclude([outcome], trouble)
 
 
 def drawn_again(store: Store, out: Path, course: Course) -> list[str]:
@@ -107,7 +107,7 @@ def drawn_again(store: Store, out: Path, course: Course) -> list[str]:
     return trouble
 
 
-def tell(outcome: Sequence[str], trouble: Sequence[str]) -> None:
+def conclude(outcome: Sequence[str], trouble: Sequence[str]) -> None:
     """Print the outcome. If there was trouble, end the command with the exit status of a failure."""
     for line in outcome:
         say(clean(line, 1000))
@@ -221,11 +221,11 @@ def _explained(grade: Grade, folder: str, changes: Mapping[int, Repair]) -> Iter
 def _total(grade: Grade, folder: str) -> str:
     of = f", {grade.grace_days} of {grade.late_days} grace days used" if grade.late_days else ""
     blank = [line.assignment for line in grade.lines if line.open]
-    other = [line.assignment for line in grade.lines if line.other_course]
+    stale = [line.assignment for line in grade.lines if line.other_course]
     who = grade.student if folder == grade.student else f"{grade.student} ({folder})"
     return (f"{who}: {grade.points:g} of {grade.max_score:g}{of}"
             + (f"; not judged yet: {', '.join(blank)}" if blank else "")
-            + (f"; under another course file: {', '.join(other)}" if other else ""))
+            + (f"; under another course file: {', '.join(stale)}" if stale else ""))
 
 
 def _named(attempt: Attempt, names: list[str] | None) -> bool:

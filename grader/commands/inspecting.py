@@ -133,7 +133,7 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: InspectOptio
             by_key = {kernel_key(kernel): binary for kernel, binary in zip(plan.kernels, code, strict=True)}
             facts.inspection = inspection_of(
                 assignment, case, plan, seen.simulated.launched, by_key, target)
-            if not all(one.warps for one in facts.inspection.launches):
+            if not all(launch.warps for launch in facts.inspection.launches):
                 facts.inspection = with_warps(facts.inspection, launched_as_ptx(prepared, case, plan))
             facts.trouble = explain_findings(assignment, facts.source, _certain(seen.simulated))
         if options.program is not None:

@@ -116,10 +116,10 @@ def _read_source(folder: Path, file: str, max_bytes: int, counted: Languages) ->
             return _unread("language", f"{there[0]} is in {language.title}, which this course does not take; {titles} "
                                        "expected", there[0])
         return source
-    other = next((name for name in in_any_language(file) if os.path.lexists(folder / name)), None)
-    if other is not None:
-        return _unread("language", f"{other} is in a language that this course does not take; {' or '.join(wanted)} "
-                                   "expected", other)
+    elsewhere = next((name for name in in_any_language(file) if os.path.lexists(folder / name)), None)
+    if elsewhere is not None:
+        return _unread("language", f"{elsewhere} is in a language that this course does not take; "
+                                   f"{' or '.join(wanted)} expected", elsewhere)
     return read_source_file(folder, wanted[0], max_bytes)
 
 
@@ -209,8 +209,8 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
                 "name a folder of one student's files, or of students' folders")
         folders = [path]
     if not folders:
-        found = [entry.name for entry in entries if entry.name.casefold().endswith((".py", ".ipynb", ".zip"))][:3]
-        others = f" (found {', '.join(found)})" if found else ""
+        names = [entry.name for entry in entries if entry.name.casefold().endswith((".py", ".ipynb", ".zip"))][:3]
+        others = f" (found {', '.join(names)})" if names else ""
         raise SubmissionError(
             f"{path}: holds no student's folder and none of {', '.join(sorted(known))}{others}; name another folder")
     return named(folders)
@@ -266,21 +266,21 @@ def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> li
     for student, slug in before:
         given.setdefault(composed(student), []).append(slug)
     taken = {slug.casefold() for slugs in given.values() for slug in slugs}
-    found = []
+    submissions = []
     for folder in folders:
         # A link's own name counts, not its target's. `.` and `..` have no name of their own.
         name = folder.name if folder.name not in ("", "..") else folder.resolve().name
         student = composed(printable(name)) or "student"
         if slugs := given.get(student):
-            found.append(Submission(student=student, folder=folder, slug=slugs.pop(0)))
+            submissions.append(Submission(student=student, folder=folder, slug=slugs.pop(0)))
             continue
         base = _slug(student)
         slug, count = base, 2
         while slug.casefold() in taken:
             slug, count = f"{base}-{count}", count + 1
         taken.add(slug.casefold())
-        found.append(Submission(student=student, folder=folder, slug=slug))
-    return found
+        submissions.append(Submission(student=student, folder=folder, slug=slug))
+    return submissions
 
 
 def printable(name: str) -> str:

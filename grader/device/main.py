@@ -99,8 +99,8 @@ class _Executor:
             try:
                 # PyTorch describes a kernel's error in words; the driver, asked again, gives its number.
                 self._wait()
-            except DriverError as told:
-                fault = told
+            except DriverError as driver_error:
+                fault = driver_error
             # An error of Bind concerns the judge's memory, so it is never a kernel's fault.
             if isinstance(fault, DriverError) and not isinstance(request, messages.Bind):
                 return messages.Fault(
@@ -206,16 +206,16 @@ class _Executor:
         (go,) = self._programs[request.program].prepare([self._slots[request.slot]]).calls
         go()
         self._wait()
-        with profile(activities=[ProfilerActivity.CUDA]) as found:
+        with profile(activities=[ProfilerActivity.CUDA]) as recorded:
             for _ in range(PROFILED_CALLS):
                 go()
             self._wait()
         launched = [
             messages.Launched(
-                name=one.key[:500], seconds=one.self_device_time_total * 1e-6 / PROFILED_CALLS,
-                count=one.count / PROFILED_CALLS)
-            for one in found.key_averages() if one.device_type == DeviceType.CUDA]
-        return sorted(launched, key=lambda one: -one.seconds)
+                name=event.key[:500], seconds=event.self_device_time_total * 1e-6 / PROFILED_CALLS,
+                count=event.count / PROFILED_CALLS)
+            for event in recorded.key_averages() if event.device_type == DeviceType.CUDA]
+        return sorted(launched, key=lambda kernel: -kernel.seconds)
 
     def _wait(self) -> None:
         # Late: only machines with a GPU have it.

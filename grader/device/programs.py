@@ -225,11 +225,12 @@ class BaselineProgram:
         spec.loader.exec_module(module)
         self._function: Callable[..., object] = getattr(module, function)
         self._given = given
-        self._graphable = all(each.place == "device" for each in given if isinstance(each, GivenTensor))
+        self._graphable = all(parameter.place == "device" for parameter in given if isinstance(parameter, GivenTensor))
 
     def run(self, slot: Slot, first: Slot | None) -> list[int]:
         result = self._call(slot)
-        outputs = [slot[each.name] for each in self._given if isinstance(each, GivenTensor) and each.output]
+        outputs = [slot[parameter.name] for parameter in self._given
+                   if isinstance(parameter, GivenTensor) and parameter.output]
         results = result if isinstance(result, tuple | list) else (result,)
         for output, made in zip(outputs, results, strict=result is not None):
             # If it returned None or the output itself, the output is written already.
@@ -251,7 +252,8 @@ class BaselineProgram:
 
     def _call(self, slot: Slot) -> object:
         return self._function(
-            *(slot[each.name] if isinstance(each, GivenTensor) else each.value for each in self._given))
+            *(slot[parameter.name] if isinstance(parameter, GivenTensor) else parameter.value
+              for parameter in self._given))
 
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:

@@ -95,7 +95,7 @@ def least_isolation(minimum: int) -> Isolation:
 
 def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence[str]) -> str:
     """Return a sentence if no submission of the class has a file of these assignments; "" if any has."""
-    if any(course.counted.present(one.folder, names) for one in submissions):
+    if any(course.counted.present(submission.folder, names) for submission in submissions):
         return ""
     files = ", ".join(catalogue.files()[name] for name in names)
     return (f"No submission has any of {files}, so each gets 0 points; "

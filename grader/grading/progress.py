@@ -68,7 +68,7 @@ def shown(watch: RunState, console: Console, as_json: bool) -> Iterator[Callable
     for each failure of the grader. With `as_json` it prints one JSON object a line on standard output."""
     live = console.is_interactive and watch.total > 0
 
-    def tell(graded: Graded, trouble: Sequence[str]) -> None:
+    def report(graded: Graded, trouble: Sequence[str]) -> None:
         if as_json:
             stdout.out(json.dumps(_object(watch, graded, trouble)))
         left = "" if live else f"  (about {watch.left or 0:.0f} s left)"
@@ -77,10 +77,10 @@ def shown(watch: RunState, console: Console, as_json: bool) -> Iterator[Callable
             console.print(f"{count}{_line(graded)}{left}", markup=False, soft_wrap=True)
 
     if not live:
-        yield tell
+        yield report
         return
     with Live(console=console, get_renderable=lambda: _panel(watch), refresh_per_second=4, transient=True):
-        yield tell
+        yield report
 
 
 def _panel(watch: RunState) -> RenderableType:
@@ -167,6 +167,6 @@ class LivePage:
                         () if ended else running, ended, "" if ended else watch.lanes())
 
 
-def tell_end(watch: RunState, **more: object) -> None:
+def report_end(watch: RunState, **more: object) -> None:
     """Print the last JSON object of a run."""
     stdout.out(json.dumps({"event": "end", "graded": watch.done, "of": watch.total} | more))

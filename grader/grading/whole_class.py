@@ -37,7 +37,7 @@ from grader.grading.gpus import chosen as chosen_gpus
 from grader.grading.job import Graded, Job, draw_seed
 from grader.grading.lanes import Lanes, LanesLostError, LocalLanes, spare_lanes
 from grader.grading.preflight import PlanError
-from grader.grading.progress import LivePage, RunState, shown, tell_end
+from grader.grading.progress import LivePage, RunState, report_end, shown
 from grader.judging.running.lane import on_interruption
 from grader.pages import leaderboard
 from grader.pages.load import Failure, load_results
@@ -86,7 +86,8 @@ def planned(
     """
     started = time.monotonic()
     names, cards = _looked_at(submissions, course, asked, far=far is not None)
-    surroundings.withhold([asked.out, *(one for each in submissions for one in (each.folder, each.folder.parent))])
+    folders = [submission.folder for submission in submissions]
+    surroundings.withhold([asked.out, *(path for folder in folders for path in (folder, folder.parent))])
     measured = None if far else preflight.least_isolation(asked.level(course))
     # An interruption must also end lanes that are only starting.
     on_interruption(signal.default_int_handler)
@@ -111,15 +112,15 @@ def planned(
                 LocalLanes(_places(cards, side_by_side), measured, spare=spare_lanes(len(cards))))
         with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
             device, environment = choose_device(lanes, "cuda" if asked.gpus else asked.device, names)
-        told = preflight.handed_in(submissions, course, names)
+        warning = preflight.handed_in(submissions, course, names)
         if device == "cuda" and near:
-            side_by_side, told = max(1, len(cards)), told or unlike(cards)
+            side_by_side, warning = max(1, len(cards)), warning or unlike(cards)
         elif near:
             # The GPUs cannot be used, so every processor has a lane.
             near.leave_out_spare()
-            told = told or (unused() if asked.device == "auto" else "")
-        if console and told:
-            console.print(told, markup=False, soft_wrap=True)
+            warning = warning or (unused() if asked.device == "auto" else "")
+        if console and warning:
+            console.print(warning, markup=False, soft_wrap=True)
         here = hash_of_environment(environment, asked.speed and device == "cuda")
         choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
         jobs = _jobs(delivered, course, asked, device, choice, store, stands)
@@ -180,7 +181,8 @@ def _people(
         members = [register.known(member) or member for member in named]
         owners[submission.slug] = [Person(id=member.id, name=member.name, section=member.section)
                                    for member in members]
-    return owners, [Person(id=one.id, name=one.name, section=one.section) for one in students or missing]
+    return owners, [Person(id=student.id, name=student.name, section=student.section)
+                    for student in students or missing]
 
 
 def _jobs(
@@ -272,9 +274,9 @@ def grade_class(plan: GradingPlan, console: Console, errors: Console) -> int:
         console.print(line, markup=False, soft_wrap=True)
     try:
         run.begin()
-        with shown(run.watch, console, plan.asked.as_json) as tell:
+        with shown(run.watch, console, plan.asked.as_json) as report:
             for graded in plan.lanes.grade(plan.jobs, plan.side_by_side, run.stopped):
-                run.add(graded, tell)
+                run.add(graded, report)
     except LanesLostError as error:
         run.interrupted = True
         run.failed(f"{error}{AGAIN}")
@@ -333,13 +335,13 @@ class _ClassRun:
         if self.plan.jobs:
             self.page = LivePage(self.plan.asked.out, store, self.plan.course.late, self.watch)
 
-    def add(self, graded: Graded, tell: Callable[[Graded, Sequence[str]], None]) -> None:
+    def add(self, graded: Graded, report: Callable[[Graded, Sequence[str]], None]) -> None:
         """Record a job's result, write the student's files, and show the progress."""
         slug = graded.submission.slug
         trouble = keep(self.plan.store, self.plan.asked.out, self.plan.course.late, self.plan.choice.drafts[slug],
                        graded.result, graded.log, graded.error)
         self.watch.add(graded)
-        tell(graded, trouble)
+        report(graded, trouble)
         for line in trouble:
             self.errors.print(f"kernelmark: {line}", markup=False)
         self.failures.extend(failures := [Failure(slug, line) for line in trouble])
@@ -365,8 +367,9 @@ class _ClassRun:
             for line in beside(plan.store, plan.course):
                 self.console.print(line, markup=False, soft_wrap=True)
         if plan.asked.as_json:
-            tell_end(watch, interrupted=self.interrupted, skipped=dict(plan.choice.skipped), seconds=round(seconds, 3),
-                     failures=[failure.message for failure in self.failures], page=str(out / "index.html"))
+            report_end(
+                watch, interrupted=self.interrupted, skipped=dict(plan.choice.skipped), seconds=round(seconds, 3),
+                failures=[failure.message for failure in self.failures], page=str(out / "index.html"))
 
     def _write_class(self) -> set[str] | None:
         """Write the class page and the gradebook from all results in the folder. Return the folders of these results;

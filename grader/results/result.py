@@ -87,7 +87,7 @@ class OutputFigures(Record):
         return self.error_map is not None and self.error_map.kept
 
     @property
-    def telling(self) -> Worst | None:
+    def worst_written(self) -> Worst | None:
         """Return the worst element, if the kernel wrote it at all."""
         return self.worst if self.kept or self.wrong != self.unwritten else None
 
@@ -170,7 +170,7 @@ class CheckResult(Record):
     stage: Stage
     case: str = ""
     sizes: dict[str, int] = {}
-    hidden: bool = Field(default=False, description="of a hidden case, of which students are told the kind alone")
+    hidden: bool = Field(default=False, description="of a hidden case, of which students see only the kind")
     outcome: Outcome
     seconds: float | None = None
     worst_ratio: float | None = Field(default=None, description="worst error over what is allowed")

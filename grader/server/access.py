@@ -70,7 +70,7 @@ class RateLimit:
             return seen[0] + self.seconds - now
         seen.append(now)
         if len(self._seen) > 10_000:
-            self._seen = {one: times for one, times in self._seen.items() if times and times[-1] > now - self.seconds}
+            self._seen = {who: times for who, times in self._seen.items() if times and times[-1] > now - self.seconds}
         return 0
 
 

@@ -75,7 +75,7 @@ class CourseServer:
             ServerRoute("/class/{path:path}", self.class_file, "staff"),
             ServerRoute("/api/me", self.me),
             ServerRoute("/api/files", self.listed),
-            ServerRoute("/api/files/{number}", self.told),
+            ServerRoute("/api/files/{number}", self.file_state),
             ServerRoute("/api/files/{number}/events", self.followed),
             ServerRoute("/api/files/{number}/profile", self.profile_report),
             ServerRoute("/api/files/{number}/cancel", self.cancelled, "student", POST),
@@ -84,7 +84,7 @@ class CourseServer:
 
     def app(self) -> Starlette:
         app = Starlette(
-            routes=[Route(one.path, self._guarded(one), methods=[one.method]) for one in self.routes],
+            routes=[Route(route.path, self._guarded(route), methods=[route.method]) for route in self.routes],
             exception_handlers={404: self._missing, 405: self._missing})
         # A redirect would name the host that a request claims.
         app.router.redirect_slashes = False
@@ -171,10 +171,10 @@ class CourseServer:
         await body_of(request, FORM_BYTES)
         async with request.form() as form:
             token = str(form.get("link", "")).strip().rpartition("#")[2]
-        found = await run_sync(self.access.queue.who, token)
-        if found is not None and person.id not in (0, found.id):
+        owner = await run_sync(self.access.queue.who, token)
+        if owner is not None and person.id not in (0, owner.id):
             raise Denied(HTTPStatus.CONFLICT, f"You are signed in as {person.name}; sign out first.")
-        if found is None:
+        if owner is None:
             # A whole class may sign in from one address, beside somebody who guesses.
             if wait := self.access.entering.wait(self.access.address(request)):
                 raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many wrong links; wait a minute.", wait)
@@ -226,8 +226,8 @@ class CourseServer:
         return RedirectResponse(f"/kernel/{name}", HTTPStatus.SEE_OTHER)
 
     async def kernel(self, request: Request, person: ServerPerson) -> Response:
-        found = await run_sync(self.desk.history, person, assignment_in(request, self.desk.ground.names))
-        return self._page("kernel.html.j2", request, person, **found)
+        history = await run_sync(self.desk.history, person, assignment_in(request, self.desk.ground.names))
+        return self._page("kernel.html.j2", request, person, **history)
 
     async def attempt(self, request: Request, person: ServerPerson) -> Response:
         page = await run_sync(self.desk.report, person, number_in(request, "number"))
@@ -248,9 +248,9 @@ class CourseServer:
 
     def _profile(self, request: Request, person: ServerPerson) -> tuple[QueuedFile, tuple[KernelProfile, bytes]]:
         job = self._own(request, person)
-        if (found := self.desk.profile(job)) is None:
+        if (profile := self.desk.profile(job)) is None:
             raise Denied(HTTPStatus.NOT_FOUND, "There is no profile of this file; tick the box when you send it.")
-        return job, found
+        return job, profile
 
     async def diff(self, request: Request, person: ServerPerson) -> Response:
         old = await run_sync(self.desk.text_of, person, number_in(request, "old"))
@@ -268,14 +268,14 @@ class CourseServer:
         return PlainTextResponse(await run_sync(self.desk.log_text, person), media_type="text/markdown")
 
     async def leaderboard(self, request: Request, person: ServerPerson) -> Response:
-        found = await run_sync(self.desk.leaderboard, person, assignment_in(request, self.desk.ground.names))
-        return self._page("leaderboard.html.j2", request, person, **found)
+        board = await run_sync(self.desk.leaderboard, person, assignment_in(request, self.desk.ground.names))
+        return self._page("leaderboard.html.j2", request, person, **board)
 
     async def events(self, request: Request, person: ServerPerson) -> Response:
         def states() -> list[dict[str, Any]]:
             return [self.desk.state(job) for job in self.desk.queue.jobs(person, most=20)]
 
-        return self._streams.follow(request, person, states, lambda found: False)
+        return self._streams.follow(request, person, states, lambda sent: False)
 
     # For programs.
 
@@ -293,7 +293,7 @@ class CourseServer:
                                    profile=request.headers.get("x-profile") == "1")
         return JSONResponse(await run_sync(self.desk.state, job), HTTPStatus.CREATED)
 
-    async def told(self, request: Request, person: ServerPerson) -> Response:
+    async def file_state(self, request: Request, person: ServerPerson) -> Response:
         job = await run_sync(self._own, request, person)
         return JSONResponse(await run_sync(self.desk.state, job, True))
 
@@ -304,7 +304,7 @@ class CourseServer:
             now = self.desk.queue.job(job.id)
             return self.desk.state(now or job)
 
-        return self._streams.follow(request, person, state, lambda found: found["state"] in OVER)
+        return self._streams.follow(request, person, state, lambda sent: sent["state"] in OVER)
 
     async def cancelled(self, request: Request, person: ServerPerson) -> Response:
         return JSONResponse({"cancelled": await run_sync(self._cancel, request, person)})
@@ -323,10 +323,10 @@ class CourseServer:
         return RedirectResponse("/desk", HTTPStatus.SEE_OTHER)
 
     async def class_file(self, request: Request, person: ServerPerson) -> Response:
-        found = await run_sync(self.desk.class_file, request.path_params["path"])
-        if found is None:
+        file = await run_sync(self.desk.class_file, request.path_params["path"])
+        if file is None:
             raise Denied(HTTPStatus.NOT_FOUND, "The class has no such page yet; open the class page.")
-        content, kind = found
+        content, kind = file
         return Response(content, media_type=kind, headers=REPORT_HEADERS)
 
     # Shared by several routes.

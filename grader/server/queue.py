@@ -169,9 +169,9 @@ class ServerQueue:
         with self._writing() as db:
             for name, shown, staff, token in made:
                 row = db.execute("select name from people where folded = ?", (folded(name),)).fetchone()
-                other = seen.get(folded(name)) or (row[0] if row and row[0] != name else None)
-                if other is not None:
-                    raise QueueError(f"{name!a} and {other!a} are too alike; give one of them another id")
+                taken = seen.get(folded(name)) or (row[0] if row and row[0] != name else None)
+                if taken is not None:
+                    raise QueueError(f"{name!a} and {taken!a} are too alike; give one of them another id")
                 seen[folded(name)] = name
                 db.execute(
                     "insert into people(name, folded, shown, staff, token, made_at) values (?, ?, ?, ?, ?, ?) "

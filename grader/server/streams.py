@@ -44,11 +44,11 @@ class LiveStreams:
                         seen = self._queue.version
                         if await run_sync(self._access.person, request) is None:
                             return
-                        found = await run_sync(look)
-                        if found != last:
-                            last, quiet = found, 0.0
-                            yield f"data: {json.dumps(found)}\n\n"
-                            if over(found):
+                        state = await run_sync(look)
+                        if state != last:
+                            last, quiet = state, 0.0
+                            yield f"data: {json.dumps(state)}\n\n"
+                            if over(state):
                                 return
                     await anyio.sleep(EVENT_SECONDS)
                     quiet += EVENT_SECONDS

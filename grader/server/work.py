@@ -66,10 +66,10 @@ class ServerGround:
     def folder_of(self, person: ServerPerson) -> tuple[str, str]:
         """Return a person's name in the records, and the folder of results."""
         with self._naming:
-            if (found := self._folders.get(folded(person.name))) is None:
+            if (folder := self._folders.get(folded(person.name))) is None:
                 (place,) = named([Path(person.name)], self._folders.values())
-                found = self._folders[folded(person.name)] = place.student, place.slug
-            return found
+                folder = self._folders[folded(person.name)] = place.student, place.slug
+            return folder
 
 
 class ServerGrading:
@@ -202,8 +202,8 @@ class ServerGrading:
             environment=environment, rules=hash_of_rules(name, ground.course), submitted_at=queued.received_at)
         with ground.recording, Store.create(ground.out) as store:
             recorded = store.attempts(slug)
-            before = next((one for one in reversed(recorded) if one.key == draft.key and one.rules == draft.rules
-                           and not one.failed), None)
+            before = next((attempt for attempt in reversed(recorded) if attempt.key == draft.key
+                           and attempt.rules == draft.rules and not attempt.failed), None)
             # A profile needs another run.
             answered = before is not None and not (queued.profile and self.device == "cuda")
             if before is not None and answered and (result := store.result(before)) is not None:
@@ -234,7 +234,7 @@ class ServerGrading:
         with self._ground.recording, Store.create(self._ground.out) as store:
             lines = keep(store, self._ground.out, self._ground.course.late, {name: draft}, graded.result, graded.log,
                          graded.error)
-            made = [one for one in store.attempts(draft.slug) if one.assignment == name]
+            made = [attempt for attempt in store.attempts(draft.slug) if attempt.assignment == name]
         if graded.result is None or graded.result.assignments[name].ours or not made:
             return (lines or [graded.error or "it was not graded"])[0]
         for line in lines:
@@ -242,14 +242,14 @@ class ServerGrading:
         return made[-1], graded.result
 
     def _end(
-        self, queued: QueuedFile, found: tuple[Attempt, Result] | str, profile: KernelProfile | None = None
+        self, queued: QueuedFile, outcome: tuple[Attempt, Result] | str, profile: KernelProfile | None = None
     ) -> None:
         """Record what became of a file: its attempt and result, or why the grader failed; and its profile."""
         if profile is not None:
             self._sure(lambda: self._queue.keep_profile(queued, profile.model_dump_json(), profile.report))
-        if isinstance(found, str):
-            self.failed(f"{queued.person.name}: {queued.assignment}: {found}")
-            self._sure(lambda: self._queue.finish(queued.id, None, found))
+        if isinstance(outcome, str):
+            self.failed(f"{queued.person.name}: {queued.assignment}: {outcome}")
+            self._sure(lambda: self._queue.finish(queued.id, None, outcome))
             self._failing.add(queued.person.id)
             if len(self._failing) == PAUSING:
                 self._sure(lambda: self._queue.set("paused", "1"))
@@ -258,7 +258,7 @@ class ServerGrading:
                 self._failing.clear()
             return
         self._failing.clear()
-        attempt, result = found
+        attempt, result = outcome
         a = result.assignments[queued.assignment]
         said = f"{VERDICTS[a.verdict].words}, {of_points(a.score, a.measured_max, a.max_score)}"
         self._sure(lambda: self._queue.finish(queued.id, attempt.id, said, a.verdict))

@@ -114,7 +114,7 @@ def beside(store: Store, course: Course) -> list[str]:
     rules = {name: hash_of_rules(name, course) for name in {attempt.assignment for attempt in attempts}}
     known = {after.hand_in for _, after in waiting if after.rules == rules[after.assignment]}
     newer = len(waiting)
-    other = sum(attempt.judged and attempt.rules != rules[attempt.assignment]
+    stale = sum(attempt.judged and attempt.rules != rules[attempt.assignment]
                 for hand_in, (_, attempt, _) in stands.items() if hand_in not in known)
     lines = []
     counts = counting_hand_ins(list(stands.values()), course.late)
@@ -128,8 +128,8 @@ def beside(store: Store, course: Course) -> list[str]:
         have = "1 standing grade has a newer attempt beside it" if newer == 1 else (
             f"{newer:,} standing grades have a newer attempt beside them")
         lines.append(f"{have}: kernelmark diff shows what would change, kernelmark apply changes it")
-    if other:
-        are = "1 grade is" if other == 1 else f"{other:,} grades are"
+    if stale:
+        are = "1 grade is" if stale == 1 else f"{stale:,} grades are"
         lines.append(f"{are} based on other points or thresholds than the course file has: kernelmark rescore updates "
                      "them")
     return lines
@@ -233,9 +233,9 @@ def _marked(result: Result, attempts: Sequence[Attempt], marks: Sequence[Mark]) 
     assignments = {name: a.model_copy(update={"marks": [mark for mark in mine if mark.assignment == name]})
                    for name, a in result.assignments.items()}
     # All members read the notes, so leave out marks for one member.
-    others = [f"{mark.assignment}: {mark.said}" for mark in mine
-              if mark.assignment not in assignments and not mark.student]
-    return result.model_copy(update={"assignments": assignments, "notes": [*result.notes, *others]})
+    foreign = [f"{mark.assignment}: {mark.said}" for mark in mine
+               if mark.assignment not in assignments and not mark.student]
+    return result.model_copy(update={"assignments": assignments, "notes": [*result.notes, *foreign]})
 
 
 def _json(result: Result) -> str:

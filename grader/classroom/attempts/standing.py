@@ -71,8 +71,8 @@ def latest(hand_ins: Sequence[Standing], *, chosen: bool) -> Standing:
     student made last for an assignment: by the times that the source gives, or in the order of recording if a time is
     missing. If a file has several times, the one recorded last counts: it corrects the others, or the file was handed
     in again. Empty hand-ins, and those on which the grader failed, count only if there is no other."""
-    if chosen and (one := next((hand_in for hand_in in hand_ins if hand_in.chosen), None)):
-        return one
+    if chosen and (preferred := next((hand_in for hand_in in hand_ins if hand_in.chosen), None)):
+        return preferred
     hand_ins = ([hand_in for hand_in in hand_ins if not hand_in.attempt.failed and not hand_in.attempt.empty]
                 or [hand_in for hand_in in hand_ins if not hand_in.attempt.failed] or hand_ins)
     settled = list({hand_in.attempt.submission: hand_in for hand_in in sorted(hand_ins, key=_recorded)}.values())
