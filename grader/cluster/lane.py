@@ -118,14 +118,14 @@ def _places(jobs: int) -> list[dict[str, str]]:
     return cards or [{} for _ in range(jobs or len(os.sched_getaffinity(0)))]
 
 
-def introduce(question: Survey, asked: str, names: tuple[str, ...]) -> dict[str, Any]:
+def introduce(survey: Survey, asked: str, names: tuple[str, ...]) -> dict[str, Any]:
     """Return a lane's description of itself, before it gets a job, as plain values that every version can read."""
     lane = _here()
     about: dict[str, Any] = {
         "name": lane.name, "own": own(), "level": lane.measured.level,
         "isolation": str(lane.measured), "missing": list(lane.measured.missing)}
     try:
-        without, environment = lane.pool.look(question, asked, names).result()
+        without, environment = lane.pool.survey(survey, asked, names).result()
     except (PlanError, InfrastructureError) as error:
         return about | {"trouble": str(error)}
     except BrokenProcessPool:

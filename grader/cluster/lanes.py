@@ -21,7 +21,7 @@ from grader.cluster.key import ClusterError, Endpoint, quiet
 from grader.cluster.own import unlike
 from grader.course.submission import Submission
 from grader.grading.job import Graded, Job
-from grader.grading.lanes import GLANCE_SECONDS, At, JobQueue, Jobs, LanesLostError, Survey
+from grader.grading.lanes import GLANCE_SECONDS, JobQueue, Jobs, LanesLostError, Ongoing, Survey
 from grader.results.result import Environment
 from grader.results.text import plural
 from grader.sandbox.forkserver import isolation
@@ -97,11 +97,11 @@ class ClusterLanes:
             task.cancel()
         self._client.close(timeout=2)
 
-    def survey(self, question: Survey, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
+    def survey(self, survey: Survey, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
         """Return a future of the reason why the lanes grade without a GPU ("" if they use GPUs), and of their
         environment. They use GPUs if any lane has one, unless the processor is `asked` for. Waits for a lane. Raises
         LanesLostError."""
-        self._asked = question, asked, tuple(names)
+        self._asked = survey, asked, tuple(names)
         first_seen = 0.0
         while True:
             self._tend()
@@ -112,7 +112,7 @@ class ClusterLanes:
                 break
             self._wait()
         fit = [lane for lane in known if not lane.without] or known
-        self._asked = question, "cpu" if fit[0].without else "cuda", tuple(names)
+        self._asked = survey, "cpu" if fit[0].without else "cuda", tuple(names)
         for lane in known:
             if lane not in fit:
                 self._refuse(lane, f"no GPU ({lane.without}), as others have")
@@ -122,8 +122,8 @@ class ClusterLanes:
         answer.set_result((first.without, _environment(first)))
         return answer
 
-    def running(self) -> list[At]:
-        gradings = [At(lane.job.submission.student, "", lane.since, lane.name)
+    def running(self) -> list[Ongoing]:
+        gradings = [Ongoing(lane.job.submission.student, "", lane.since, lane.name)
                     for lane in list(self._lanes.values()) if lane.job is not None]
         return sorted(gradings, key=lambda at: at.since)
 

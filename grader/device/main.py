@@ -146,7 +146,7 @@ class _Executor:
 
     def _capture(self, request: messages.Capture) -> bool:
         prepared = self._programs[request.program].prepare([self._slots[number] for number in request.slots])
-        steps = [*prepared.calls, *self._look(request.look)]
+        steps = [*prepared.calls, *self._copies(request.copied)]
 
         def go() -> None:
             for step in steps:
@@ -173,11 +173,11 @@ class _Executor:
         self._captures.append(_Capture(prepared, graph.replay, graph=True))
         return True
 
-    def _look(self, look: messages.LookAt | None) -> list[Step]:
-        if look is None:
+    def _copies(self, copied: messages.ElementCopy | None) -> list[Step]:
+        if copied is None:
             return []
-        target, positions = self._blocks.tensor(look.target), self._blocks.tensor(look.positions)
-        source = self._blocks.memory[look.source].view(target.dtype)
+        target, positions = self._blocks.tensor(copied.target), self._blocks.tensor(copied.positions)
+        source = self._blocks.memory[copied.source].view(target.dtype)
         return [lambda: torch.index_select(source, 0, positions, out=target)]
 
     def _replay(self, capture: _Capture) -> tuple[float, float]:

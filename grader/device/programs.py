@@ -84,7 +84,7 @@ def steps(
         host = [index for index in buffers if flat[index].device.type == "cpu"]
         if host:
             by_host = not isinstance(operation, Launch) and len(host) == len(buffers)
-            step = _in_turn(step, [addresses[index] for index in host], busy, by_host)
+            step = _in_order(step, [addresses[index] for index in host], busy, by_host)
         made.append(step)
     return made
 
@@ -113,7 +113,7 @@ def _memory_step(operation: Fill | Data | Copy, flat: Sequence[torch.Tensor]) ->
     return lambda: start.copy_(contents)
 
 
-def _in_turn(step: Step, host: list[int], busy: Busy, by_host: bool) -> Step:
+def _in_order(step: Step, host: list[int], busy: Busy, by_host: bool) -> Step:
     """Return a step on host memory at these addresses. If the host makes the step, it first waits until the device is
     done with that memory."""
 

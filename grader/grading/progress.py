@@ -19,7 +19,7 @@ from grader.classroom.attempts.store import Store, StoreError
 from grader.console import console as stdout
 from grader.course.late import Late
 from grader.grading.job import Graded
-from grader.grading.lanes import At
+from grader.grading.lanes import Ongoing
 from grader.pages.line import Line, line, marked
 from grader.pages.load import Failure, load_entry, load_results
 from grader.pages.pages import Progress, Running, write_lines
@@ -36,7 +36,7 @@ class RunState:
     """The state of a run of `total` submissions. `running` returns the gradings in progress, and `lanes` describes the
     lanes' state in words."""
 
-    def __init__(self, total: int, running: Callable[[], list[At]], lanes: Callable[[], str] = str) -> None:
+    def __init__(self, total: int, running: Callable[[], list[Ongoing]], lanes: Callable[[], str] = str) -> None:
         self.total = total
         self.done = 0
         self.verdicts: Counter[str] = Counter()
@@ -118,7 +118,7 @@ def _line(graded: Graded) -> str:
             f"{len(result.assignments)} right, {result.seconds:.1f} s")
 
 
-def _at(grading: At) -> str:
+def _at(grading: Ongoing) -> str:
     return " ".join(filter(None, (grading.assignment, f"on {grading.lane}" if grading.lane else ""))) or "beginning"
 
 

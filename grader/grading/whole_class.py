@@ -85,7 +85,7 @@ def planned(
     isolation level that opens lanes on other machines.
     """
     started = time.monotonic()
-    names, cards = _looked_at(submissions, course, asked, far=far is not None)
+    names, cards = _scope(submissions, course, asked, far=far is not None)
     folders = [submission.folder for submission in submissions]
     surroundings.withhold([asked.out, *(path for folder in folders for path in (folder, folder.parent))])
     measured = None if far else preflight.least_isolation(asked.level(course))
@@ -127,7 +127,7 @@ def planned(
         yield GradingPlan(started, asked, jobs, lanes, side_by_side, course, measured, store, choice, owners, roster)
 
 
-def _looked_at(
+def _scope(
     submissions: Sequence[Submission], course: Course, asked: Asked, *, far: bool
 ) -> tuple[list[str], list[GpuCard]]:
     """Return the assignments to grade, and the GPUs of this machine to grade on. Raises PlanError."""
@@ -227,11 +227,11 @@ def _opened(out: Path, group: str | None) -> Iterator[Store]:
 def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, Environment]:
     """Return the device to grade on, and the environment. The first lane finds both and checks the assignments `names`,
     since this process does not import torch. Raises PlanError, LanesLostError."""
-    looking = lanes.look(look, asked, names)
+    surveyed = lanes.survey(survey, asked, names)
     # Check the pages while the lane starts.
     preflight.pages()
     try:
-        no_gpu, environment = looking.result()
+        no_gpu, environment = surveyed.result()
     except InfrastructureError as error:
         raise PlanError(f"{error}; run kernelmark doctor") from None
     except BrokenProcessPool:
@@ -241,7 +241,7 @@ def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, 
     return "cpu" if no_gpu else "cuda", environment
 
 
-def look(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
+def survey(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
     """Return the reason why a lane grades without a GPU ("" if it has one), and its environment. Raises PlanError if an
     assignment has a problem, and InfrastructureError if the lane has no fork server."""
     # Late: only lanes import torch. It is imported here, so that the first grading does not wait for it.

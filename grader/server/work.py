@@ -26,7 +26,7 @@ from grader.classroom.attempts.store import Store
 from grader.course.course import Course
 from grader.course.submission import Submission, named
 from grader.grading.job import Graded, Job, draw_seed, read_job
-from grader.grading.lanes import At, Lanes, LanesLostError
+from grader.grading.lanes import Lanes, LanesLostError, Ongoing
 from grader.grading.preflight import PlanError
 from grader.grading.whole_class import choose_device
 from grader.pages.text import of_points
@@ -115,7 +115,7 @@ class ServerGrading:
             self._lanes.__exit__(KeyboardInterrupt)
             self._thread.join(END_SECONDS)
 
-    def running(self) -> list[At]:
+    def running(self) -> list[Ongoing]:
         return self._lanes.running() if self._lanes else []
 
     def words(self) -> str:
