@@ -34,7 +34,7 @@ from grader.console import (
 from grader.console import usage as _usage
 from grader.course import catalogue
 from grader.course.course import CourseError, read_course
-from grader.course.workspace import DeskError
+from grader.course.workspace import WorkspaceError
 
 # The order of commands in `kernelmark --help`: as users need them.
 ORDER = (
@@ -167,7 +167,7 @@ def check(
         out=out, github=github, words=home.here().words(course))
     try:
         status = checking.check(target, options, console, errors, watch=watch)
-    except (DeskError, PlanError, catalogue.CatalogueError) as error:
+    except (WorkspaceError, PlanError, catalogue.CatalogueError) as error:
         _usage(str(error))
     raise typer.Exit(status)
 

@@ -11,7 +11,7 @@ from grader import temporary
 from grader.console import COURSE, console, course_option, errors, names_in, usage
 from grader.course import catalogue
 from grader.course.course import CourseError, read_course
-from grader.course.workspace import DeskError
+from grader.course.workspace import WorkspaceError
 
 
 def inspect(
@@ -40,13 +40,13 @@ def inspect(
     from grader.grading import preflight
 
     try:
-        desk = checking.find(target, checking.CheckOptions(rules, only=names_in(only)))
+        workspace = checking.find(target, checking.CheckOptions(rules, only=names_in(only)))
         preflight.installed()
         preflight.temporary()
         if out is None and report:
             out = temporary.make("report")
         options = inspecting.InspectOptions(rules, case, program, ptx, out, keep)
-        status = inspecting.run(desk, options, console, errors)
-    except (DeskError, preflight.PlanError, catalogue.CatalogueError, inspecting.NoCase) as error:
+        status = inspecting.run(workspace, options, console, errors)
+    except (WorkspaceError, preflight.PlanError, catalogue.CatalogueError, inspecting.NoCase) as error:
         usage(str(error))
     raise typer.Exit(status)

@@ -17,7 +17,7 @@ from grader.course.catalogue import assignments
 from grader.course.course import Course
 from grader.course.parameters import Scalar
 from grader.course.submission import read_source_file
-from grader.course.workspace import Desk
+from grader.course.workspace import Workspace
 from grader.grading import preflight
 from grader.grading.preflight import PlanError
 from grader.judging.evidence.inspection import FACTS, inspection_of, look, with_warps
@@ -64,19 +64,19 @@ class NoCase(Exception):
     """An error for a case that does not exist; one line lists the cases."""
 
 
-def run(desk: Desk, options: InspectOptions, console: Console, errors: Console) -> int:
+def run(workspace: Workspace, options: InspectOptions, console: Console, errors: Console) -> int:
     """Inspect files, and return the exit status. Raises NoCase and PlanError, which are usage errors."""
-    chosen = {name: _case(assignments()[name], options.case) for name in desk.files}
+    chosen = {name: _case(assignments()[name], options.case) for name in workspace.files}
     if options.out is not None:
-        preflight.results(options.out, (), len(desk.files))
-    kept = {name: home.root() / "assignments" / name / FACTS for name in desk.files} if options.keep else {}
+        preflight.results(options.out, (), len(workspace.files))
+    kept = {name: home.root() / "assignments" / name / FACTS for name in workspace.files} if options.keep else {}
     for path in kept.values():
         if not os.access(path if path.exists() else path.parent, os.W_OK):
             raise PlanError(f"--keep: {path}: cannot be written; check its permissions")
     shown = []
     try:
         LANE.open()
-        for name, path in desk.files.items():
+        for name, path in workspace.files.items():
             with console.status(f"inspecting {path.name}"):
                 facts = _facts(assignments()[name], path, chosen[name], options)
             inspected.show(console, path, facts)

@@ -62,10 +62,10 @@ def mark(
     if csv is None and points is None and not comment:
         usage("mark: neither --points nor --comment; give one of them; --points 0 takes an earlier mark back")
     with held(out) as store:
-        desk = _desk(store, out, rules := course_of(course), roster, intake)
+        markable = _markable(store, out, rules := course_of(course), roster, intake)
         typed = Row(composed(student), assignment, points, comment, by)
         rows = list(_read(csv, by)) if csv is not None else [("", typed)]
-        wanted = [desk.mark(where, row) for where, row in rows]
+        wanted = [markable.mark(where, row) for where, row in rows]
         now = {_slot(given): given for given in counting(store.marks()) if given.kind == "mark"}
         slots: set[tuple[str, str, str]] = set()
         for given, (where, _) in zip(wanted, rows, strict=True):
@@ -78,7 +78,7 @@ def mark(
     instead = [now[_slot(given)] for given in fresh if _slot(given) in now]
     if csv is None:
         what = given.said if (given := wanted[0]).points or given.comment else "taken back"
-        lines = [f"{student}, {assignment}{desk.whom(given)}: {what if fresh else 'as it was'}"]
+        lines = [f"{student}, {assignment}{markable.whom(given)}: {what if fresh else 'as it was'}"]
         lines += [f"in place of: {given.said}" for given in instead]
     else:
         lines = [f"{csv}: {len(fresh)} marks recorded, {len(instead)} of them in place of earlier ones; "
@@ -96,8 +96,8 @@ def request(
     Whoever of a group asks, the work and the answer are the group's.
     """
     with held(out) as store:
-        desk = _desk(store, out, rules := course_of(course), roster, intake)
-        asked = desk.mark("", Row(composed(student), assignment, None, text, by))
+        markable = _markable(store, out, rules := course_of(course), roster, intake)
+        asked = markable.mark("", Row(composed(student), assignment, None, text, by))
         asked = asked.model_copy(update={"kind": "request", "student": "" if asked.slug else asked.student})
         if not asked.comment:
             usage("request: nothing is asked; say what should be looked at, and why")
@@ -156,7 +156,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class _Desk:
+class _Markable:
     """The students, folders and assignments that marks may be about. `members` has each folder's members, and `alone`
     the only member of a folder of one person. `earlier` has, for a person and an assignment, the folder and the student
     of the present mark: somebody who handed in nothing may have a folder by now, and another id. `now` turns an id in a
@@ -210,7 +210,7 @@ class _Desk:
             f"{before}student {row.student!r}: nobody in {self.out}; {WHO}, or pass --roster")
 
 
-def _desk(store: Store, out: Path, course: Course, roster: Path | None, intake: Path | None) -> _Desk:
+def _markable(store: Store, out: Path, course: Course, roster: Path | None, intake: Path | None) -> _Markable:
     people, manifest = read_roster(roster) if roster else [], read_manifest(intake) if intake else None
     before = list(standing(store.attempts(), store.decisions()).values())
     now, renamed = as_in_roster(before, people, manifest), ids_in_roster(people, manifest)
@@ -226,7 +226,7 @@ def _desk(store: Store, out: Path, course: Course, roster: Path | None, intake: 
     owned = [(renamed(mark.slug, mark.student) if mark.student else alone.get(mark.slug, ""), mark)
              for mark in counting(store.marks()) if mark.kind == "mark"]
     earlier = {(who.casefold(), mark.assignment): (mark.slug, mark.student) for who, mark in owned if who}
-    return _Desk(out, course, {
+    return _Markable(out, course, {
         name.casefold(): hand_in.attempt.slug for hand_in in now
         for name in (hand_in.attempt.student, hand_in.attempt.slug)}, ids,
         {student.id.casefold(): student.id for student in people}, list(dict.fromkeys(names)), members, alone, earlier,

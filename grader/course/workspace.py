@@ -43,7 +43,7 @@ def suffixes() -> tuple[str, ...]:
     return (*sources, NOTEBOOK, *ARCHIVES)
 
 
-class DeskError(Exception):
+class WorkspaceError(Exception):
     """An error: nothing was found to check; one line says why and what to do."""
 
     def __init__(self, message: str) -> None:
@@ -52,7 +52,7 @@ class DeskError(Exception):
 
 
 @dataclass(frozen=True)
-class Desk:
+class Workspace:
     """The assignments' files in a folder. `files` are the files to check, by assignment. `expected` are the paths that
     would count. `lines` say which files would be handed in, and which would not. `complete` is False if a requested
     file is missing or has another name."""
@@ -64,11 +64,11 @@ class Desk:
     complete: bool = True
 
 
-def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: bool) -> Desk:
+def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: bool) -> Workspace:
     """Find the files of the assignments `asked` in `path`, a file or a folder. If the user `named` the assignment, a
     file counts as the assignment's, whatever its name.
 
-    `known` maps all assignments to the names of their files. Raises DeskError.
+    `known` maps all assignments to the names of their files. Raises WorkspaceError.
     """
     try:
         if path.is_dir():
@@ -77,13 +77,14 @@ def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: b
             return _file(path, known, asked if named else ())
         exists = path.is_symlink() or path.exists()
     except OSError as error:
-        raise DeskError(f"{path}: {error.strerror}; name a file or a folder") from None
+        raise WorkspaceError(f"{path}: {error.strerror}; name a file or a folder") from None
     if exists:
-        raise DeskError(f"{path}: neither a file nor a folder; name a file such as {next(iter(known.values()))}")
+        raise WorkspaceError(f"{path}: neither a file nor a folder; name a file such as {next(iter(known.values()))}")
     name = meant(path.name, known)
     near = _named(strays(path.parent, {name: known[name]}).of[name], path.parent) if name else []
     but = f", but there is {_listed(near)}" if near else ""
-    raise DeskError(f"{path}: no such file{but}; name a folder, or a file such as {known[name or next(iter(known))]}")
+    example = known[name or next(iter(known))]
+    raise WorkspaceError(f"{path}: no such file{but}; name a folder, or a file such as {example}")
 
 
 def meant(file: str, known: Mapping[str, str]) -> str | None:
@@ -167,7 +168,7 @@ def _words(file: str) -> list[str]:
     return [] if file.startswith(".") else [word.casefold() for word in _WORDS.findall(stem)]
 
 
-def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) -> Desk:
+def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) -> Workspace:
     here = {name: folder / file for name, file in asked.items() if (folder / file).exists()}
     astray = strays(folder, known)
     stubs = [path.name for name, path in here.items() if is_stub(path, name)]
@@ -183,11 +184,13 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
     if not here and not celled and not any(others.values()):
         for name in (name for name in known if name not in asked):
             if (beside := folder / file_in(folder, known[name])).exists():
-                raise DeskError(f"{folder}: holds {beside.name}, which is not among the files asked for; check it with "
-                                f"--only {name}")
+                raise WorkspaceError(
+                    f"{folder}: holds {beside.name}, which is not among the files asked for; check it with --only {name}")
         for notebook in (path for path in astray.others if path.suffix.casefold() == NOTEBOOK):
-            raise DeskError(f"{notebook}: holds nothing but stubs; write a kernel in place of one, then check again")
-        raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; name the folder that holds your files")
+            raise WorkspaceError(
+                f"{notebook}: holds nothing but stubs; write a kernel in place of one, then check again")
+        raise WorkspaceError(
+            f"{folder}: holds none of {', '.join(asked.values())}; name the folder that holds your files")
     lines = [f"Would be handed in: {', '.join(written)}."] if written else [] if celled else [
         "Nothing would be handed in."]
     for name, (path, file, cells) in celled.items():
@@ -212,7 +215,7 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
     if left := sorted(path.name for path in astray.others if path.parent == folder and path not in read):
         lines.append(f"Would not be handed in: {_listed(left)} (each file stands alone).")
     files = {name: here.get(name) or instead[name] for name in asked if name in here or name in instead}
-    return Desk(folder, files, [folder / file for file in asked.values()], lines, complete=len(here) == len(asked))
+    return Workspace(folder, files, [folder / file for file in asked.values()], lines, complete=len(here) == len(asked))
 
 
 def _celled(
@@ -233,22 +236,22 @@ def _celled(
         path.suffix.casefold() in languages.suffixes() for path in astray.of[name])}
 
 
-def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
+def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Workspace:
     if len(only) > 1:
-        raise DeskError(f"--only: {', '.join(only)} are several; name one assignment for one file")
+        raise WorkspaceError(f"--only: {', '.join(only)} are several; name one assignment for one file")
     if path.suffix.casefold() == NOTEBOOK:
         likely = next(iter([*only, *_defined(path, known)[0]]), None) or meant(path.name, known) or next(iter(known))
-        raise DeskError(f"{path}: is a notebook; check its cells there, with %%kernelmark {likely}")
+        raise WorkspaceError(f"{path}: is a notebook; check its cells there, with %%kernelmark {likely}")
     exact = next((name for name, file in known.items() if path.name in in_any_language(file)), None)
     defined = [*itertools.chain(*_defined(path, known))]
     name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant(path.name, known))
     if name is None:
-        raise DeskError(f"{path}: not the file of an assignment ({', '.join(known.values())}); say with --only NAME "
-                        "which it is")
+        raise WorkspaceError(f"{path}: not the file of an assignment ({', '.join(known.values())}); say with --only "
+                             "NAME which it is")
     if path.name in in_any_language(known[name]):
-        return Desk(path.parent, {name: path}, [path])
+        return Workspace(path.parent, {name: path}, [path])
     said = found_instead([path.name], expected_name(path, name))
-    return Desk(path.parent, {name: path}, [path], [said], complete=False)
+    return Workspace(path.parent, {name: path}, [path], [said], complete=False)
 
 
 def expected_name(path: Path, name: str) -> str:

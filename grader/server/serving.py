@@ -29,7 +29,7 @@ from grader.sandbox.confine import surroundings
 from grader.server.access import ServerAccess
 from grader.server.app import CourseServer
 from grader.server.connections import BoundedProtocol
-from grader.server.desk import ServerDesk
+from grader.server.facts import ServerFacts
 from grader.server.queue import ServerQueue
 from grader.server.work import ServerGrading, ServerGround
 
@@ -139,7 +139,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
         say(f"Serving {plural(len(names), 'assignment')} at {url}, grading on {on}. Ctrl-C ends it.")
         try:
             running = _Uvicorn(uvicorn.Config(
-                CourseServer(ServerDesk(ground, queue, grading), access).app(),
+                CourseServer(ServerFacts(ground, queue, grading), access).app(),
                 log_level="warning", access_log=False, server_header=False,
                 date_header=False, ssl_certfile=address.certificate, ssl_keyfile=address.key,
                 proxy_headers=False, timeout_graceful_shutdown=2, http=BoundedProtocol,

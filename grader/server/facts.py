@@ -43,7 +43,7 @@ CLASS_SECONDS = 5.0
 CLASS_FILES = {".html", ".csv", ".json", ".png", ".svg"}
 
 
-class ServerDesk:
+class ServerFacts:
     """The facts of a server."""
 
     def __init__(self, ground: ServerGround, queue: ServerQueue, grading: ServerGrading) -> None:
