@@ -185,7 +185,8 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
         for name in (name for name in known if name not in asked):
             if (beside := folder / file_in(folder, known[name])).exists():
                 raise WorkspaceError(
-                    f"{folder}: holds {beside.name}, which is not among the files asked for; check it with --only {name}")
+                    f"{folder}: holds {beside.name}, which is not among the files asked for; check it with "
+                    f"--only {name}")
         for notebook in (path for path in astray.others if path.suffix.casefold() == NOTEBOOK):
             raise WorkspaceError(
                 f"{notebook}: holds nothing but stubs; write a kernel in place of one, then check again")
