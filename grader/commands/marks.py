@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from grader.classroom.attempts.policy import as_in_roster, ids_in_roster
-from grader.classroom.attempts.standing import Standing, standing
+from grader.classroom.attempts.selected import SelectedAttempt, select_attempts
 from grader.classroom.attempts.store import Store
 from grader.classroom.intake.manifest import read_manifest
 from grader.commands.attempts import WHO, CourseFile, Out, conclude, course_of, drawn_again, held, reporting
@@ -165,7 +165,7 @@ class _Markable:
     out: Path
     course: Course
     folders: Mapping[str, str]
-    ids: Mapping[str, Sequence[Standing]]
+    ids: Mapping[str, Sequence[SelectedAttempt]]
     roster: Mapping[str, str]
     assignments: Sequence[str]
     members: Mapping[str, Sequence[str]]
@@ -212,9 +212,9 @@ class _Markable:
 
 def _markable(store: Store, out: Path, course: Course, roster: Path | None, intake: Path | None) -> _Markable:
     people, manifest = read_roster(roster) if roster else [], read_manifest(intake) if intake else None
-    before = list(standing(store.attempts(), store.decisions()).values())
+    before = list(select_attempts(store.attempts(), store.decisions()).values())
     now, renamed = as_in_roster(before, people, manifest), ids_in_roster(people, manifest)
-    ids: dict[str, list[Standing]] = {}
+    ids: dict[str, list[SelectedAttempt]] = {}
     for then, hand_in in zip(before, now, strict=True):
         for member in dict.fromkeys(map(str.casefold, (*then.attempt.members, *hand_in.attempt.members))):
             ids.setdefault(member, []).append(hand_in)

@@ -181,7 +181,7 @@ class Course(Table):
         if names is not None and not named:
             raise ValueError("expected a list of at least one name; without this key the course has every assignment")
         if isinstance(names, list | tuple) and (twice := next((name for name in names if names.count(name) > 1), None)):
-            raise ValueError(f"expected each assignment once, {twice!r} stands there twice")
+            raise ValueError(f"assignment {twice!r} is listed twice; list it once")
         return names
 
     @field_validator("late")

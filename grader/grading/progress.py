@@ -14,8 +14,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from grader.classroom.attempts.draw import under_another_course_file
 from grader.classroom.attempts.store import Store, StoreError
+from grader.classroom.attempts.student_files import under_another_course_file
 from grader.console import console as stdout
 from grader.course.late import Late
 from grader.grading.job import Graded

@@ -16,12 +16,12 @@ from rich.console import Console
 
 from grader.classroom.attempts.attempt import hash_of_environment
 from grader.classroom.attempts.choice import Choice, Delivery, absent, choose, deliveries
-from grader.classroom.attempts.draw import beside, refresh, under_another_course_file
-from grader.classroom.attempts.keep import earlier, keep
 from grader.classroom.attempts.lock import LockedError, locked
+from grader.classroom.attempts.recording import earlier, record
+from grader.classroom.attempts.selected import SelectedAttempt, select_attempts
 from grader.classroom.attempts.sharing import SharingError, share
-from grader.classroom.attempts.standing import Standing, standing
 from grader.classroom.attempts.store import FOLDER, Store, StoreError
+from grader.classroom.attempts.student_files import beside, refresh, under_another_course_file
 from grader.classroom.intake.manifest import ManifestError, Member
 from grader.classroom.intake.people import Register
 from grader.console import failed
@@ -96,7 +96,7 @@ def planned(
         recorded = store.attempts()
         if asked.kind != "grade" and not recorded:
             raise PlanError(f"--out {asked.out}: nothing was graded there yet; run kernelmark grade first")
-        stands = list(standing(recorded, store.decisions()).values())
+        selected = list(select_attempts(recorded, store.decisions()).values())
         # Students who already have a folder of results get the same one.
         submissions = named([submission.folder for submission in submissions],
                             dict.fromkeys((submission.student, submission.slug) for submission in recorded))
@@ -122,8 +122,8 @@ def planned(
         if console and warning:
             console.print(warning, markup=False, soft_wrap=True)
         here = hash_of_environment(environment, asked.speed and device == "cuda")
-        choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
-        jobs = _jobs(delivered, course, asked, device, choice, store, stands)
+        choice = choose(delivered, names, course, here, recorded, selected, kind=asked.kind, force=asked.force)
+        jobs = _jobs(delivered, course, asked, device, choice, store, selected)
         yield GradingPlan(started, asked, jobs, lanes, side_by_side, course, measured, store, choice, owners, roster)
 
 
@@ -187,7 +187,7 @@ def _people(
 
 def _jobs(
     delivered: Mapping[Submission, Delivery], course: Course, asked: Asked, device: str, choice: Choice, store: Store,
-    stands: Sequence[Standing],
+    selected: Sequence[SelectedAttempt],
 ) -> list[Job]:
     """Return a job for each submission with a chosen assignment."""
     speed = asked.speed and device == "cuda"
@@ -201,7 +201,7 @@ def _jobs(
         jobs.append(Job(
             submission, choice.handed_in[submission.slug], course, tuple(drafts), device, speed, seed,
             asked.again(submission.folder, device, seed), calibrations,
-            earlier(store, stands, drafts) if speed else {}, delivery.problems + delivery.notes,
+            earlier(store, selected, drafts) if speed else {}, delivery.problems + delivery.notes,
             sweep=asked.sweep and speed))
     return jobs
 
@@ -338,8 +338,8 @@ class _ClassRun:
     def add(self, graded: Graded, report: Callable[[Graded, Sequence[str]], None]) -> None:
         """Record a job's result, write the student's files, and show the progress."""
         slug = graded.submission.slug
-        trouble = keep(self.plan.store, self.plan.asked.out, self.plan.course.late, self.plan.choice.drafts[slug],
-                       graded.result, graded.log, graded.error)
+        trouble = record(self.plan.store, self.plan.asked.out, self.plan.course.late, self.plan.choice.drafts[slug],
+                         graded.result, graded.log, graded.error)
         self.watch.add(graded)
         report(graded, trouble)
         for line in trouble:

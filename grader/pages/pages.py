@@ -61,7 +61,7 @@ PTX_BYTES = 400_000
 SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
     speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, text.percent, speed.bar,
     speed.impossible, speed.teraflops, speed.sample_rows, speed.thresholds, stages.rungs,
-    stages.course_rungs, stages.standing, stages.next_step, findings.margin, findings.absent, findings.exact,
+    stages.course_rungs, stages.ladder_place, stages.next_step, findings.margin, findings.absent, findings.exact,
     margins.compared, margins.advised, margins.named,
 )
 

@@ -235,8 +235,8 @@ def _speed(a: AssignmentResult) -> list[RenderableType]:
     if speed.measured(a):
         said = [speed.how_fast(p), speed.why_points(a), *p.notes, speed.how_far(p)]
         paragraphs = [_prose("Speed: " + " ".join(line for line in said if line), "Speed:")]
-        if stands := stages.standing(p):
-            paragraphs.append(_prose(f"Among the course's stages: {stands}", "Among the course's stages:"))
+        if place := stages.ladder_place(p):
+            paragraphs.append(_prose(f"Among the course's stages: {place}", "Among the course's stages:"))
         roofs = [flag for flag in a.flags if flag.what == "roof"]
         return [*paragraphs, *(_prose(f"Looks impossible: {flag.evidence}.") for flag in roofs)]
     if p.status == "measured" and p.max_points:

@@ -14,10 +14,10 @@ from typing import Any
 
 from grader import languages
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.draw import refresh, write_class_page
 from grader.classroom.attempts.policy import GradeLine, grade
-from grader.classroom.attempts.standing import Standing, standing
+from grader.classroom.attempts.selected import SelectedAttempt, select_attempts
 from grader.classroom.attempts.store import Decision, Store
+from grader.classroom.attempts.student_files import refresh, write_class_page
 from grader.console import failed
 from grader.course.forms import file_of
 from grader.pages.pages import student_page
@@ -157,8 +157,8 @@ class ServerFacts:
 
     def _counting(self, name: str, own: Sequence[Attempt], decisions: Sequence[Decision]) -> dict[str, GradeLine]:
         """Return a person's grades by assignment: which attempt counts, and its points, late work considered."""
-        work: dict[str, list[Standing]] = {}
-        for hand_in in standing(own, decisions).values():
+        work: dict[str, list[SelectedAttempt]] = {}
+        for hand_in in select_attempts(own, decisions).values():
             work.setdefault(hand_in.attempt.assignment, []).append(hand_in)
         most = {assignment: self.ground.course.points_of(assignment).max_score for assignment in self.ground.names}
         return {line.assignment: line for line in grade(name, work, None, self.ground.course.late, most, {}).lines}

@@ -16,9 +16,9 @@ from pathlib import Path
 import uvicorn
 
 from grader import home, languages
-from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.lock import locked
 from grader.classroom.attempts.store import FOLDER, Store
+from grader.classroom.attempts.student_files import refresh
 from grader.course import catalogue
 from grader.course.course import Course, CourseError, read_course
 from grader.grading import gpus, preflight

@@ -19,10 +19,10 @@ from grader.classroom.attempts.attempt import (
     hash_of_submission,
     hash_of_tests,
 )
-from grader.classroom.attempts.draw import refresh
-from grader.classroom.attempts.keep import earlier, keep
-from grader.classroom.attempts.standing import standing
+from grader.classroom.attempts.recording import earlier, record
+from grader.classroom.attempts.selected import select_attempts
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import refresh
 from grader.course.course import Course
 from grader.course.submission import Submission, named
 from grader.grading.job import Graded, Job, draw_seed, read_job
@@ -217,9 +217,9 @@ class ServerGrading:
                     self.failed(line)
                 self._end(queued, (before, result), KernelProfile(trouble=NO_GPU) if queued.profile else None)
                 return None
-            stands = list(standing(recorded, store.decisions()).values())
+            selected = list(select_attempts(recorded, store.decisions()).values())
             self._begun[job.submission] = queued, draft
-            return replace(job, earlier=earlier(store, stands, {name: draft}))
+            return replace(job, earlier=earlier(store, selected, {name: draft}))
 
     def _finished(self, graded: Graded) -> None:
         queued, draft = self._begun.pop(graded.submission)
@@ -232,8 +232,8 @@ class ServerGrading:
         """Return the attempt and its result, once they are recorded, or why the grader failed."""
         name = draft.assignment
         with self._ground.recording, Store.create(self._ground.out) as store:
-            lines = keep(store, self._ground.out, self._ground.course.late, {name: draft}, graded.result, graded.log,
-                         graded.error)
+            lines = record(store, self._ground.out, self._ground.course.late, {name: draft}, graded.result, graded.log,
+                           graded.error)
             made = [attempt for attempt in store.attempts(draft.slug) if attempt.assignment == name]
         if graded.result is None or graded.result.assignments[name].ours or not made:
             return (lines or [graded.error or "it was not graded"])[0]

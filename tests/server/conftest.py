@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.keep import keep
+from grader.classroom.attempts.recording import record
 from grader.classroom.attempts.store import FOLDER, Store
 from grader.course import catalogue
 from grader.course.course import read_course
@@ -55,7 +55,7 @@ class Served:
         out = self.facts.ground.out
         with Store.create(out) as store:
             late, result = self.facts.ground.course.late, samples.result("ada", {"silu": verdict})
-            assert keep(store, out, late, {"silu": draft}, result, "log") == []
+            assert record(store, out, late, {"silu": draft}, result, "log") == []
             attempt = store.attempts("ada")[-1].id
         self.queue.finish(job, attempt, verdict.replace("_", " "), verdict)
         sent = self.queue.job(job)

@@ -13,7 +13,7 @@ import pytest
 from httpx2 import Headers
 from starlette.testclient import TestClient
 
-from grader.classroom.attempts.standing import standing
+from grader.classroom.attempts.selected import select_attempts
 from grader.classroom.attempts.store import Store
 from grader.server import access, streams
 from grader.server.app import TEMPLATES, CourseServer
@@ -206,7 +206,7 @@ def test_a_student_chooses_which_attempt_counts(served: Served, monkeypatch: pyt
     page = client.get("/kernel/silu").text
     assert f'action="{old}"' not in page and f'action="/choose/{new}"' in page
     with Store.create(served.facts.ground.out) as store:
-        assert [one.chosen for one in standing(store.attempts(), store.decisions()).values()] == [True, False]
+        assert [one.chosen for one in select_attempts(store.attempts(), store.decisions()).values()] == [True, False]
     closes = {"silu": datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)}
     rules = chosen.submissions.model_copy(update={"closes": closes})
     monkeypatch.setattr(served.facts, "ground", replace(

@@ -4,8 +4,8 @@ also shows students the repairs that were found, once the course does."""
 from __future__ import annotations
 
 from grader.classroom.attempts.attempt import Attempt, hash_of_rules
-from grader.classroom.attempts.keep import scored_head
-from grader.classroom.attempts.standing import pending, standing
+from grader.classroom.attempts.recording import scored_head
+from grader.classroom.attempts.selected import pending, select_attempts
 from grader.classroom.attempts.store import Store
 from grader.course.course import Course
 from grader.course.scoring import earlier_shares, scored
@@ -13,11 +13,11 @@ from grader.results.result import AssignmentResult, Result, with_assignments
 
 
 def rescore(store: Store, course: Course) -> int:
-    """Record a new attempt, with the same checks and new points, for each standing or newer attempt that was judged
+    """Record a new attempt, with the same checks and new points, for each selected or newer attempt that was judged
     under other rules than the course has, or whose repair the course now shows. Runs no code. Returns the number of new
     attempts. Raises StoreError."""
     attempts, decisions = store.attempts(), store.decisions()
-    newest = {hand_in: attempt for hand_in, (_, attempt, _) in standing(attempts, decisions).items()}
+    newest = {hand_in: attempt for hand_in, (_, attempt, _) in select_attempts(attempts, decisions).items()}
     newest |= {after.hand_in: after for _, after in pending(attempts, decisions)}
     rules = {name: hash_of_rules(name, course) for name in {attempt.assignment for attempt in newest.values()}}
     folders: dict[str, list[tuple[Attempt, Result | None]]] = {}

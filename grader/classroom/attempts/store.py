@@ -61,7 +61,7 @@ CHOICE = 0
 
 
 class Decision(NamedTuple):
-    """A row of a batch: either an attempt that stands from now on, or an earlier batch that is undone; or a row of
+    """A row of a batch: either an attempt that is selected from now on, or an earlier batch that is undone; or a row of
     CHOICE."""
 
     batch: int
@@ -178,7 +178,7 @@ class Store:
                 CHOICE, attempt.id, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")))
 
     def decide(self, attempts: Iterable[Attempt] = (), *, undoes: int | None = None) -> None:
-        """Record a batch: either these attempts stand from now on, or an earlier batch is undone."""
+        """Record a batch: either these attempts are selected from now on, or an earlier batch is undone."""
         rows = [id_.id for id_ in attempts] if undoes is None else [None]
         with self._writing() as connection:
             (batch,) = connection.execute("select coalesce(max(batch), 0) + 1 from decisions").fetchone()

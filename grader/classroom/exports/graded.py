@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.classroom.attempts.draw import outdated, removed
 from grader.classroom.attempts.policy import Grade, GradeLine
+from grader.classroom.attempts.student_files import outdated, removed
 from grader.classroom.intake.manifest import Kind, Manifest, ManifestEntry, Member
 from grader.classroom.intake.people import Register
 from grader.course.roster import Student

@@ -65,7 +65,7 @@ def by_pattern(folder: Path, pattern: str, known: Mapping[str, str]) -> RawSourc
             RawPart(path, name, shown), instant(time, f"--pattern: {shown}") if time else None,
             bool(group.get("late")) if "late" in group else None))
     for (key, _), several in matched.items():
-        for file in _standing(several, submissions[key], known):
+        for file in _newest(several, submissions[key], known):
             _take(file, submissions[key])
     return RawSource(list(submissions.values()), left)
 
@@ -80,7 +80,7 @@ def _take(file: _File, submission: RawSubmission) -> None:
         submission.submitted_at = file.time.isoformat()
 
 
-def _standing(files: Sequence[_File], submission: RawSubmission, known: Mapping[str, str]) -> list[_File]:
+def _newest(files: Sequence[_File], submission: RawSubmission, known: Mapping[str, str]) -> list[_File]:
     """Return the files to take among a student's files of one name, or for one assignment: the newest; if several names
     have no order, the newest of each name. The others are left out of the submission. Raises IntakeError."""
     names = {file.part.name: [namesake for namesake in files if namesake.part.name == file.part.name] for file in files}
@@ -88,7 +88,7 @@ def _standing(files: Sequence[_File], submission: RawSubmission, known: Mapping[
     for file in files[1:]:
         newest = newest and _newer(newest, file)
     if newest is None and len(names) > 1:
-        return [file for several in names.values() for file in _standing(several, submission, known)]
+        return [file for several in names.values() for file in _newest(several, submission, known)]
     if newest is None:
         name = files[0].part.name
         if meant(name, known) or is_archive(name) or name.casefold().endswith(NOTEBOOK):

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.classroom.attempts.draw import shown
 from grader.classroom.attempts.policy import Grade, class_grades, grade
-from grader.classroom.attempts.standing import Standing, standing
+from grader.classroom.attempts.selected import SelectedAttempt, select_attempts
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import shown
 from grader.commands.attempts import grades
 from grader.course.course import CourseError, read_course
 from grader.course.late import Late
@@ -27,34 +27,34 @@ from tests.rows import each_row
 NAMES = ("silu", "gemm", "transpose")
 BOOK = ("tests", "rules")
 DUE = datetime.datetime(2026, 10, 1, 21, 59, tzinfo=datetime.UTC)
-Work = dict[str, list[Standing]]
+Work = dict[str, list[SelectedAttempt]]
 
 
 def late(**fields: Any) -> Late:
     return Late.model_validate({"deadlines": dict.fromkeys(NAMES, DUE), **fields})
 
 
-def hand_in(number: int, hours: float | None, points: float = 60, name: str = "silu", **fields: Any) -> Standing:
+def hand_in(number: int, hours: float | None, points: float = 60, name: str = "silu", **fields: Any) -> SelectedAttempt:
     """Hours after the deadline; None: nobody knows."""
     when = None if hours is None else (DUE + datetime.timedelta(hours=hours)).isoformat()
     head = draft(name, submission=f"file {number}", submitted_at=when, **{
         "verdict": "accepted", "score": points, "max_score": 100, **fields})
-    return Standing(number, head.model_copy(update={"id": number}))
+    return SelectedAttempt(number, head.model_copy(update={"id": number}))
 
 
-def stands_in(out: Path) -> list[Standing]:
+def stands_in(out: Path) -> list[SelectedAttempt]:
     with Store.existing(out) as store:
-        return list(standing(store.attempts(), store.decisions()).values())
+        return list(select_attempts(store.attempts(), store.decisions()).values())
 
 
-def graded(policy: Late, *made: Standing, late_days: int | None = None) -> Grade:
+def graded(policy: Late, *made: SelectedAttempt, late_days: int | None = None) -> Grade:
     work: Work = {}
     for one in made:
         work.setdefault(one.attempt.assignment, []).append(one)
     return grade("ada", work, late_days, policy, dict.fromkeys(NAMES, 100.0), dict.fromkeys(NAMES, BOOK))
 
 
-def points(policy: Late, *made: Standing, late_days: int | None = None) -> float | None:
+def points(policy: Late, *made: SelectedAttempt, late_days: int | None = None) -> float | None:
     return graded(policy, *made, late_days=late_days).lines[0].points
 
 
@@ -72,7 +72,7 @@ def test_a_folder_shows_what_counts_beside_work_in_a_group(tmp_path: Path) -> No
         assert {slug: shown(store, policy, slug)[slug] for slug in everybody} == everybody
 
 
-EXAMPLES: dict[str, tuple[dict[str, Any], list[Standing], float | None]] = {
+EXAMPLES: dict[str, tuple[dict[str, Any], list[SelectedAttempt], float | None]] = {
     "no policy": ({"deadlines": {}}, [hand_in(1, 999)], 60),
     "in time": ({"percent": 10}, [hand_in(1, 0)], 60),
     "each day begun": ({"percent": 10}, [hand_in(1, 24.1)], 48),
@@ -108,7 +108,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], list[Standing], float | None]] = {
 
 
 @each_row(("fields", "made", "expected"), EXAMPLES.values(), ids=EXAMPLES)
-def test_examples(fields: dict[str, Any], made: list[Standing], expected: float | None) -> None:
+def test_examples(fields: dict[str, Any], made: list[SelectedAttempt], expected: float | None) -> None:
     found = graded(late(**fields), *made).lines[0]
     assert found.points == expected
     # The last step says what the grade says.
@@ -234,7 +234,7 @@ POLICIES = st.fixed_dictionaries({
 MADE = st.lists(st.tuples(st.sampled_from(NAMES), HOURS, st.integers(0, 100)), max_size=6)
 
 
-def work_of(made: list[tuple[str, float | None, int]]) -> list[Standing]:
+def work_of(made: list[tuple[str, float | None, int]]) -> list[SelectedAttempt]:
     return [hand_in(number, hours, got, name) for number, (name, hours, got) in enumerate(made, 1)]
 
 
@@ -373,7 +373,7 @@ def test_a_student_is_found_by_folder_and_by_id(tmp_path: Path) -> None:
     for verb in ("diff", "apply"):
         done = kernelmark(verb, *asked, "--student", "mallory")
         assert done.returncode == 2 and "--student 'mallory': no such student" in done.stderr and not done.stdout
-    assert kernelmark("apply", *asked, "--student", "bob").stdout.startswith("1 newer attempt stands now")
+    assert kernelmark("apply", *asked, "--student", "bob").stdout.startswith("1 newer attempt counts now")
 
 
 def test_who_is_named_and_has_no_grade_is_told(tmp_path: Path) -> None:

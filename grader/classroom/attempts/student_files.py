@@ -7,7 +7,7 @@ from pathlib import Path
 
 from grader.classroom.attempts.attempt import Attempt, hash_of_rules
 from grader.classroom.attempts.policy import counting_hand_ins
-from grader.classroom.attempts.standing import by_assignment, newest, newest_books, pending, standing
+from grader.classroom.attempts.selected import by_assignment, newest, newest_books, pending, select_attempts
 from grader.classroom.attempts.store import Store
 from grader.console import failed
 from grader.course.course import Course
@@ -34,7 +34,8 @@ def shown(store: Store, late: Late, slug: str | None = None) -> dict[str, list[A
     attempts: dict[str, list[Attempt]] = {}
     # Which attempt is a student's best may follow from what else that student handed in, in other folders, too.
     needed = store.attempts(None if late.count == "best" else slug)
-    for (folder, _), hand_in in counting_hand_ins(list(standing(needed, store.decisions()).values()), late).items():
+    selected = list(select_attempts(needed, store.decisions()).values())
+    for (folder, _), hand_in in counting_hand_ins(selected, late).items():
         if slug in (None, folder):
             attempts.setdefault(folder, []).append(hand_in.attempt)
     return attempts
@@ -71,7 +72,7 @@ def _judgements(result: Result) -> str:
 
 
 def under_another_course_file(store: Store, late: Late) -> set[tuple[str, str]]:
-    """Return each (folder, assignment) that was graded by other tests or rules than the assignment's newest standing
+    """Return each (folder, assignment) that was graded by other tests or rules than the assignment's newest selected
     attempt."""
     shows = [attempt for attempts in shown(store, late).values() for attempt in attempts if not attempt.failed]
     books = newest_books(shows)
@@ -88,7 +89,7 @@ def refresh(store: Store, out: Path, late: Late, slug: str | None = None) -> lis
     books, marks = _books(by_folder), counting(store.marks())
     for folder, attempts in by_folder.items():
         try:
-            draw(store, out, attempts, books, marks)
+            write_files(store, out, attempts, books, marks)
         except OSError as error:
             lines.append(f"{attempts[0].student}: results not written: {failed(error, out / folder)}")
         except ValueError as error:
@@ -110,23 +111,23 @@ def beside(store: Store, course: Course) -> list[str]:
     """Return lines for a person to read or decide: missing files, newer attempts, points under another course file, and
     assignments that no longer count."""
     attempts, decisions = store.attempts(), store.decisions()
-    stands, waiting = standing(attempts, decisions), pending(attempts, decisions)
+    selected, waiting = select_attempts(attempts, decisions), pending(attempts, decisions)
     rules = {name: hash_of_rules(name, course) for name in {attempt.assignment for attempt in attempts}}
     known = {after.hand_in for _, after in waiting if after.rules == rules[after.assignment]}
     newer = len(waiting)
     stale = sum(attempt.judged and attempt.rules != rules[attempt.assignment]
-                for hand_in, (_, attempt, _) in stands.items() if hand_in not in known)
+                for hand_in, (_, attempt, _) in selected.items() if hand_in not in known)
     lines = []
-    counts = counting_hand_ins(list(stands.values()), course.late)
-    if gone := [(slug, name) for (slug, name), hand_ins in by_assignment(stands.values()).items()
+    counts = counting_hand_ins(list(selected.values()), course.late)
+    if gone := [(slug, name) for (slug, name), hand_ins in by_assignment(selected.values()).items()
                 if newest(hand_ins).attempt.empty and not counts[slug, name].attempt.empty]:
         lines.append("The newest hand-in lacks the file or has the stub alone, so the earlier file's grade counts: "
                      f"{some([' '.join(names) for names in gone])}")
     names = dict.fromkeys(attempt.assignment for attempt in attempts)
     lines += removed([name for name in names if course.assignments and name not in course.assignments])
     if newer:
-        have = "1 standing grade has a newer attempt beside it" if newer == 1 else (
-            f"{newer:,} standing grades have a newer attempt beside them")
+        have = "1 grade that counts has a newer attempt beside it" if newer == 1 else (
+            f"{newer:,} grades that count have a newer attempt beside them")
         lines.append(f"{have}: kernelmark diff shows what would change, kernelmark apply changes it")
     if stale:
         are = "1 grade is" if stale == 1 else f"{stale:,} grades are"
@@ -135,7 +136,7 @@ def beside(store: Store, course: Course) -> list[str]:
     return lines
 
 
-def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books, marks: Sequence[Mark]) -> bool:
+def write_files(store: Store, out: Path, attempts: Sequence[Attempt], books: Books, marks: Sequence[Mark]) -> bool:
     """Write the files of the student who has these attempts, unless they are up to date. Return whether any was
     written.
 
