@@ -4,7 +4,7 @@
 
 Prints a table in Markdown, with a column for the tests of `make test` and one for those of `make test-all`. A fault is
 caught if a test fails that passes without it. Takes six minutes on two cores.
-A fault whose text does not stand exactly once in its file is an error: plant it anew in what the file says today.
+A fault whose text does not stand exactly once in its file is an error: plant it again in the file of today.
 """
 
 from __future__ import annotations
@@ -218,7 +218,7 @@ def main() -> None:
     faults = [fault for fault in FAULTS if options.only in f"{fault.file} {fault.why}"]
     if wrong := [f"{fault.file}: {fault.old!r} stands {count} times" for fault in faults
                  if (count := _read(ROOT, fault).count(fault.old)) != 1]:
-        raise SystemExit("\n".join([*wrong, "each once expected: plant them anew"]))
+        raise SystemExit("\n".join([*wrong, "each has to stand once: plant them again"]))
     for fault in faults:
         compile(_read(ROOT, fault).replace(fault.old, fault.new), fault.file, "exec")
     print("# Faults that the tests notice\n\nCommand: `.venv/bin/python -m benchmarks.planted_faults`. Each is planted "

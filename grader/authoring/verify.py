@@ -158,9 +158,9 @@ def _reference(subject: Subject) -> Iterator[str]:
         inspections.append(judgement.extras.inspection)
     name, inspection = subject.assignment.name, inspections[0]
     path = catalogue.reference(subject.assignment, subject.root)
-    kept = subject.root / "assignments" / name / FACTS
-    if kept.is_file() and (inspection is None or inspection.figures != good_figures(name, subject.root)):
-        yield f"{kept}: not the figures of {path}; run kernelmark inspect {path} --keep"
+    stored = subject.root / "assignments" / name / FACTS
+    if stored.is_file() and (inspection is None or inspection.figures != good_figures(name, subject.root)):
+        yield f"{stored}: not the figures of {path}; run kernelmark inspect {path} --keep"
 
 
 CHECKS: Mapping[str, Callable[[Subject], Iterator[str]]] = {

@@ -127,7 +127,7 @@ def explain_grade(
 ) -> None:
     """Print every step from raw points to a student's grade, by the course file's late policy.
 
-    Of a kernel that failed, the change that makes every case right is printed, too, if one was found.
+    Also prints the change that makes every case of a failed kernel right, if one was found.
     """
     rules = course_of(course)
     student = composed(student)

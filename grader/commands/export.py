@@ -370,7 +370,7 @@ def _write(out: Path, content: bytes, description: str, force: bool) -> None:
     if out.is_file() and not force:
         usage(f"--out {out}: already exists; choose another name or pass --force")
     try:
-        # The user names it: of a link to a file elsewhere that file is meant.
+        # The user names the path: a link stands for the file that it leads to.
         replace(Path(os.path.realpath(out)), content)
     except OSError as error:
         usage(printable(f"--out {failed(error, out)}"))

@@ -15,7 +15,7 @@ from grader.course.workspace import WorkspaceError
 
 
 def inspect(
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="The kernels to look at.")],
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The kernels to inspect.")],
     only: Annotated[str, typer.Option(help="The assignment, if the file has another name.")] = "",
     case: Annotated[str, typer.Option(help="The case, e.g. 5x9. Default: the first timed case.")] = "",
     program: Annotated[int | None, typer.Option(min=0, help="Draw the elements that this program touches.")] = None,

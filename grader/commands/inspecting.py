@@ -69,8 +69,8 @@ def run(workspace: Workspace, options: InspectOptions, console: Console, errors:
     chosen = {name: _case(assignments()[name], options.case) for name in workspace.files}
     if options.out is not None:
         preflight.results(options.out, (), len(workspace.files))
-    kept = {name: home.root() / "assignments" / name / FACTS for name in workspace.files} if options.keep else {}
-    for path in kept.values():
+    stored = {name: home.root() / "assignments" / name / FACTS for name in workspace.files} if options.keep else {}
+    for path in stored.values():
         if not os.access(path if path.exists() else path.parent, os.W_OK):
             raise PlanError(f"--keep: {path}: cannot be written; check its permissions")
     shown = []
@@ -81,9 +81,9 @@ def run(workspace: Workspace, options: InspectOptions, console: Console, errors:
                 facts = _facts(assignments()[name], path, chosen[name], options)
             inspected.show(console, path, facts)
             shown.append(facts)
-            if name in kept and facts.inspection is not None and not facts.inspection.cut:
-                kept[name].write_text(facts.inspection.figures.model_dump_json(indent=1) + "\n", encoding="utf-8")
-                console.print(f"Kept: {kept[name]}", markup=False, soft_wrap=True)
+            if name in stored and facts.inspection is not None and not facts.inspection.cut:
+                stored[name].write_text(facts.inspection.figures.model_dump_json(indent=1) + "\n", encoding="utf-8")
+                console.print(f"Kept: {stored[name]}", markup=False, soft_wrap=True)
     except InfrastructureError as error:
         errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)
         return INFRASTRUCTURE_ERROR

@@ -93,14 +93,14 @@ def request(
 ) -> None:
     """Record a request for regrading, a student's own or on a student's behalf. `kernelmark answer` answers it.
 
-    Whoever of a group asks, the work and the answer are the group's.
+    A request by a member of a group is about the group's work, and so is its answer.
     """
     with held(out) as store:
         markable = _markable(store, out, rules := course_of(course), roster, intake)
         asked = markable.mark("", Row(composed(student), assignment, None, text, by))
         asked = asked.model_copy(update={"kind": "request", "student": "" if asked.slug else asked.student})
         if not asked.comment:
-            usage("request: nothing is asked; say what should be looked at, and why")
+            usage("request: nothing is asked; say what to check again, and why")
         (asked,) = store.mark([asked])
         trouble = drawn_again(store, out, rules)
     conclude([f"Request {asked.id} is recorded. kernelmark answer {asked.id} \"…\" --points … answers it"], trouble)

@@ -63,12 +63,12 @@ class CourseClient:
     def known(cls) -> CourseClient:
         """Return the client of the server that `login` was given."""
         try:
-            kept = json.loads(settings_file().read_text(encoding="utf-8"))
-            return cls(kept["address"], kept["token"])
+            settings = json.loads(settings_file().read_text(encoding="utf-8"))
+            return cls(settings["address"], settings["token"])
         except (OSError, ValueError, KeyError, TypeError):
             raise RemoteError("not signed in; run kernelmark login with the link that your course sent you") from None
 
-    def keep(self, token: str) -> Path:
+    def store(self, token: str) -> Path:
         """Store address and token for the user alone, and return the file."""
         file = settings_file()
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -36,7 +36,7 @@ def login(
         address, token = split_link(link or _asked())
         client = CourseClient(address, token)
         me = client.me()
-        client.keep(token)
+        client.store(token)
     except RemoteError as error:
         usage(str(error))
     except OSError as error:

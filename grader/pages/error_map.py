@@ -51,7 +51,7 @@ class Picture:
 
 
 def informative(check: CheckResult) -> list[Mapped]:
-    """Return the maps of a failing case, one for each wrong output. A map whose cells all look alike is left out, since
+    """Return the maps of a failing case, one for each wrong output. A map whose cells are all alike is left out, since
     it says no more than the message."""
     wrong = check.detail.wrong_outputs if check.outcome == "failed" and check.detail else []
     return [(output, cells) for output in wrong if (cells := output.error_map)

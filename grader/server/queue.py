@@ -1,4 +1,4 @@
-"""The queue of a course server: who may send files, which files wait, and what became of each. A file is received once
+"""The queue of a course server: people, the files that they sent, and the outcome of each. A file is received once
 its row is on disk."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Literal
 FILE = "server.sqlite3"
 VERSION = 3
 MOST_TRIES = 2
-"""How often a file is graded if its lane dies."""
+"""The most gradings of a file whose lane dies."""
 _SCHEMA = """
 create table people(id integer primary key, name text not null, folded text not null unique, shown text not null,
                     staff integer not null, token blob, made_at text not null);
@@ -45,7 +45,7 @@ pragma user_version = 3;
 """
 
 State = Literal["waiting", "started", "finished", "failed", "cancelled"]
-"""What became of a file. "failed": the grader failed, which costs nothing and may be tried again."""
+"""The state of a file. "failed": the grader failed, which costs nothing and may be tried again."""
 OVER = ("finished", "failed", "cancelled")
 
 
@@ -75,7 +75,7 @@ class ServerPerson:
 @dataclass(frozen=True)
 class QueuedFile:
     """A file that was received. `attempt` is the number of its attempt in the records, `verdict` the attempt's. `why`
-    says what became of it: its points, why it was cancelled, or why the grader failed. `profile`: it is to be profiled.
+    says how it ended: its points, why it was cancelled, or why the grader failed. `profile`: it is to be profiled.
     Times are ISO 8601, UTC."""
 
     id: int
@@ -268,7 +268,7 @@ class ServerQueue:
                        "where id = ? and state = 'started'", (number,))
 
     def finish(self, number: int, attempt: int | None, why: str, verdict: str = "") -> None:
-        """Record the end of a file's grading: its attempt and what became of it, or why the grader failed."""
+        """Record the end of a file's grading: its attempt and its outcome, or why the grader failed."""
         with self._writing() as db:
             state = "failed" if attempt is None else "finished"
             db.execute(

@@ -154,7 +154,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
 def _lanes(asked: ServerAsked, least: int) -> tuple[Callable[[], Lanes], int, str]:
     """Return a function that opens lanes of this isolation level or a higher one, the most files that are graded at a
     time, and where that is. Raises PlanError."""
-    # Whoever reaches a proxy's address could be anybody.
+    # Anyone who reaches a proxy's address could pose as anybody.
     least = max(least, bool(asked.address.user_header))
     if (far := asked.far) is not None:
         return lambda: far(least), asked.jobs or MOST_FAR, "lanes of other machines"

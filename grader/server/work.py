@@ -244,7 +244,7 @@ class ServerGrading:
     def _end(
         self, queued: QueuedFile, outcome: tuple[Attempt, Result] | str, profile: KernelProfile | None = None
     ) -> None:
-        """Record what became of a file: its attempt and result, or why the grader failed; and its profile."""
+        """Record a file's outcome: its attempt and result, or why the grader failed; and its profile."""
         if profile is not None:
             self._sure(lambda: self._queue.keep_profile(queued, profile.model_dump_json(), profile.report))
         if isinstance(outcome, str):

@@ -26,7 +26,7 @@ def test_measured_speed_is_drawn() -> None:
     for said in (
         "0.989 times the speed of torch.mm(a, b, out=out) (0.987 to 0.991, over 3 cases).",
         "All 40 points: a ratio of 0.9 or more earns them.",
-        "677 of 680 TFLOP/s", "139 %", "looks impossible", "This is flagged for a person to look at",
+        "677 of 680 TFLOP/s", "139 %", "looks impossible", "This is flagged for a person to examine",
         "No points for speed here: Speed counts once every case is right.",
     ):
         assert said in text, said

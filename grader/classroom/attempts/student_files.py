@@ -32,7 +32,7 @@ Books = Mapping[str, tuple[str, str]]
 def shown(store: Store, late: Late, slug: str | None = None) -> dict[str, list[Attempt]]:
     """Return the attempts that each folder's files show: of each assignment the one that counts."""
     attempts: dict[str, list[Attempt]] = {}
-    # Which attempt is a student's best may follow from what else that student handed in, in other folders, too.
+    # A student's best attempt may depend on other hand-ins of that student, in other folders, too.
     needed = store.attempts(None if late.count == "best" else slug)
     selected = list(select_attempts(needed, store.decisions()).values())
     for (folder, _), hand_in in counting_hand_ins(selected, late).items():
@@ -150,8 +150,8 @@ def write_files(store: Store, out: Path, attempts: Sequence[Attempt], books: Boo
     folder = out / attempts[0].slug
     # Two files may be for staff alone: the complete result, if the student sees only a part of it; and the log, which
     # names every check, if cases are hidden.
-    kept = {RESULT: for_student(result) is not result, LOG: any_hidden(result)}
-    at = {name: (staff(folder) if theirs else folder) / name for name, theirs in kept.items()}
+    for_staff = {RESULT: for_student(result) is not result, LOG: any_hidden(result)}
+    at = {name: (staff(folder) if theirs else folder) / name for name, theirs in for_staff.items()}
     texts = {folder / RESULT: _json(for_student(result)), at[RESULT]: _json(result)}
     if all(_read(path) == text for path, text in texts.items()) and all(
             path.is_file() for path in (at[LOG], folder / PAGE)):
@@ -160,13 +160,13 @@ def write_files(store: Store, out: Path, attempts: Sequence[Attempt], books: Boo
     from grader.pages.pages import HOME, write_student
 
     folder.mkdir(exist_ok=True)
-    if kept[RESULT]:
+    if for_staff[RESULT]:
         staff(folder).parent.mkdir(mode=0o700, exist_ok=True)
         staff(folder).mkdir(exist_ok=True)
     runs = sorted({attempt.run for attempt in attempts if attempt.assignment in result.assignments})
     replace(at[LOG], "\n".join(store.logs(runs)).encode(errors="replace"))
-    (folder if kept[LOG] else staff(folder)).joinpath(LOG).unlink(missing_ok=True)
-    if not kept[RESULT]:
+    (folder if for_staff[LOG] else staff(folder)).joinpath(LOG).unlink(missing_ok=True)
+    if not for_staff[RESULT]:
         (staff(folder) / RESULT).unlink(missing_ok=True)
     write_student(result, folder, home=HOME)
     for path, text in reversed(texts.items()):

@@ -24,7 +24,7 @@ MOST_NAMED = 3
 # The most archives inside archives, and the most notebooks, that are opened in one submission.
 MOST_INNER = 16
 MOST_NOTEBOOKS = 10
-# How many folders deep files are searched: archives and notebooks become folders, beside those around them.
+# The depth of folders that are searched: archives and notebooks become folders, beside those around them.
 DEPTH = 12
 NO_CELL = "holds no function of the course, or only stubs"
 

@@ -103,8 +103,8 @@ class Register:
 
 
 def names(name: str) -> set[str]:
-    """Return all rotations of a name's words, joined in lower case without other signs. Those of `Jane Doe`, `Doe,
-    Jane` and Canvas's `doejane` share a rotation."""
+    """Return all rotations of a name's words, joined in lower case without other signs. `Jane Doe`,
+    `Doe, Jane` and Canvas's `doejane` share a rotation."""
     words = re.findall(r"\w+", composed(name).casefold())[:MOST_WORDS]
     return {"".join(words[at:] + words[:at]) for at in range(len(words))}
 
