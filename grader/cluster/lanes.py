@@ -246,8 +246,8 @@ class ClusterLanes:
             return
         weak = f"isolation level {about['isolation']} ({'; '.join(about['missing'])})"
         if about["level"] < self._minimum:
-            self._refuse(lane, f"{weak}, {self._minimum} {isolation.NAMES[self._minimum]} expected; --allow-degraded "
-                               "grades code that you trust all the same")
+            self._refuse(lane, f"{weak}, and {self._minimum} {isolation.NAMES[self._minimum]} is required; "
+                               "--allow-degraded grades code that you trust all the same")
             return
         others = {_environment(lane).device for lane in self._lanes.values() if lane.environment is not None}
         lane.environment = environment

@@ -187,7 +187,7 @@ def action(
     files = kit / "student_template" if files is None else files
     for name, path in (("kit", kit), ("files", files)):
         if path.is_absolute() or ".." in path.parts or not re.fullmatch(r"[\w./-]+", str(path), re.ASCII):
-            usage(f"--{name} {path}: a path from the repository's root expected, of letters, digits and ._-/, such as "
+            usage(f"--{name} {path}: give a path from the repository's root of letters, digits and ._-/, such as "
                   "kernels")
     with _kit_made():
         made(out, course, kit, files, force=force)

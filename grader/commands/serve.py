@@ -56,7 +56,7 @@ def serve(
     try:
         host, _, port = listen.rpartition(":")
         if not host or not port.isdecimal() or int(port) > 65_535:
-            usage(f"--listen {listen}: an address and a port expected, such as 127.0.0.1:8000")
+            usage(f"--listen {listen}: give an address and a port, such as 127.0.0.1:8000")
         asked = ServerAsked(
             out, course, tuple(names_in(only)), jobs, allow_degraded=allow_degraded, trial=trial,
             far=grade.opener(context.obj, lanes, key, out),
@@ -85,7 +85,7 @@ def tokens(
 
     try:
         if not address.startswith(("http://", "https://")):
-            usage(f"--address {address}: an address expected, such as https://kernels.example.edu")
+            usage(f"--address {address}: give an address, such as https://kernels.example.edu")
         # All is read and checked before any link changes.
         students = read_roster(roster) if roster is not None else []
         wanted = [*names_in(staff), *(student.id for student in students)]

@@ -32,7 +32,7 @@ class CalibrationError(Exception):
 
 def _rising(interval: Interval) -> Interval:
     if not 0 < interval.low <= interval.median <= interval.high < math.inf:
-        raise ValueError("0 < low ≤ median ≤ high expected")
+        raise ValueError("expected 0 < low ≤ median ≤ high")
     return interval
 
 

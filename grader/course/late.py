@@ -94,7 +94,7 @@ class Late(Table):
         try:
             zoneinfo.ZoneInfo(zone or "UTC")
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError("a time zone of this machine, as Europe/Berlin, expected") from None
+            raise ValueError("expected a time zone of this machine, such as Europe/Berlin") from None
         return zone
 
     @model_validator(mode="after")
@@ -102,12 +102,12 @@ class Late(Table):
         for what in ("excused", "overrides"):
             named = [(entry.student.casefold(), entry.assignment) for entry in getattr(self, what)]
             if twice := next((pair for pair in named if named.count(pair) > 1), None):
-                raise ValueError(f"{what}: each student and assignment once expected, got {' '.join(twice)!r} twice")
+                raise ValueError(f"{what}: {' '.join(twice)!r} is listed twice; list it once")
         given = {(entry.student.casefold(), entry.assignment) for entry in self.overrides}
         if both := next((
                 entry for entry in self.excused if (entry.student.casefold(), entry.assignment) in given), None):
-            raise ValueError(f"{both.student!r} is excused from {both.assignment} and given points in it; one of these "
-                             "expected")
+            raise ValueError(f"{both.student!r} is excused from {both.assignment} and given points in it; remove one "
+                             "of the two")
         return self
 
     @model_validator(mode="after")
@@ -119,7 +119,7 @@ class Late(Table):
                 continue
             if self.zone is None:
                 raise ValueError(
-                    f"zone, as \"Europe/Berlin\", expected, since {moment.isoformat()} has none of its own")
+                    f"zone is missing, and {moment.isoformat()} has none of its own; add one such as \"Europe/Berlin\"")
             first, second = (moment.replace(tzinfo=zoneinfo.ZoneInfo(self.zone), fold=fold) for fold in (0, 1))
             if first.utcoffset() != second.utcoffset():
                 # When clocks go forward, some times do not exist: such a time comes back as another one.

@@ -67,7 +67,7 @@ def temporary() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 0 <= hard < OPEN_FILES:
         raise PlanError(
-            f"at most {hard} open files are allowed here, {OPEN_FILES} expected; raise the limit (ulimit -n)")
+            f"at most {hard} open files are allowed here, and {OPEN_FILES} are needed; raise the limit (ulimit -n)")
     if 0 <= soft < OPEN_FILES:
         resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, hard))
     try:

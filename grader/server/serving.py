@@ -192,6 +192,6 @@ def _check_address(address: Address) -> None:
         if address.proxy:
             ipaddress.ip_address(address.proxy)
     except ValueError:
-        raise PlanError(f"--proxy {address.proxy}: an IP address expected, such as 127.0.0.1") from None
+        raise PlanError(f"--proxy {address.proxy}: give an IP address, such as 127.0.0.1") from None
     if address.user_header and not address.proxy:
         raise PlanError("--user-header: believed from a proxy alone; pass --proxy with its address, too")
