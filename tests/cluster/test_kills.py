@@ -100,7 +100,7 @@ def test_the_page_tells_who_is_on_which_lane_and_that_the_scheduler_was_lost(clu
     assert "<bdi>eve</bdi>: on " in text
     killed(cluster.scheduler)
     assert grade.wait(60) == 3
-    assert "the run was interrupted. The same command goes on where it was." in page.read_text()
+    assert "the run was interrupted. The same command continues it." in page.read_text()
     assert recorded(tmp_path / "out") == {"ada": ["accepted"]}
 
 
