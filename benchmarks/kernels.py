@@ -36,8 +36,8 @@ WASH_BYTES = 256 * 2**20
 BATCH_US = 4000.0
 ROUNDS, QUICK_ROUNDS = 60, 10
 HOST_ROUNDS, QUICK_HOST_ROUNDS = 16, 6  # with the host's caches emptied before every batch
-EVICT_BYTES = 2**30
-MATRIX_BYTES = 2**32
+EVICT_BYTES, MATRIX_BYTES = 2**30, 2**32
+SHOWN = ("ours", "eager", "compiled")
 
 Call = Callable[[int], object]
 
@@ -260,7 +260,7 @@ def _batch(contest: Contest, call: Call) -> Callable[[], float]:
 
 
 def _by_host(call: Call, calls: int) -> float:
-    """Return the microseconds of a call by the host's clock; the host waits for the device before and after."""
+    """Return microseconds of a call by the host's clock; the host waits for the device before and after."""
     torch.cuda.synchronize()
     began = time.perf_counter()
     for i in range(calls):
@@ -355,7 +355,7 @@ def verdict(result: Timed) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="the reference kernels against PyTorch")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a result")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first impression")
     parser.add_argument("--only", default="", help="assignments, with commas between")
     options = parser.parse_args()
     only = set(filter(None, options.only.split(",")))
@@ -386,8 +386,7 @@ def main() -> int:
     for result in done:
         if result.row.flop:
             result.roof = result.row.flop / result.us["ours"] / max(rates)
-        times = " | ".join(
-            f"{result.us[name]:.4g}" if name in result.us else "" for name in ("ours", "eager", "compiled"))
+        times = " | ".join(f"{result.us[name]:.4g}" if name in result.us else "" for name in SHOWN)
         print(f"| {result.row.kernel} | {result.row.shape} | {times} | {result.ratio:.3f} {result.better} | "
               f"±{result.spread:.3f} | {result.roof:.1%} | {verdict(result)} |")
     print("\nMedians. Spread: half the distance between the quarters of the ratios of pairs of batches. Every batch on "

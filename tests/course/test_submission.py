@@ -191,7 +191,7 @@ def test_a_sparse_giant_is_refused_by_its_size(tmp_path: Path) -> None:
     folder = student(tmp_path, "alice")
     with (folder / "silu.py").open("wb") as stream:
         stream.truncate(1 << 40)
-    assert "at most 1,024 expected" in problem_of(read_source_file(folder, "silu.py", CAP))
+    assert "at most 1,024 are allowed" in problem_of(read_source_file(folder, "silu.py", CAP))
 
 
 def test_links_to_nowhere_are_nobody_and_hide_nobody(tmp_path: Path) -> None:
