@@ -34,9 +34,9 @@ _BEGIN = """# Your kernels
 Run the first cell once: it installs torch, triton and the checker, which takes minutes. Then write a kernel into its
 cell and run that: the cell is checked as in a grading, without a GPU.
 
-`%%kernelmark silu --save` also writes the cell to `silu.py`. Hand in these files, or this notebook, in which the cell of
-each kernel counts, alone. `--report` also writes the page of a grading. `README.md` has the rules, and the handout of
-each kernel says what is asked.
+`%%kernelmark silu --save` also writes the cell to `silu.py`. Hand in these files, or this notebook: the cell of each
+kernel counts, alone. `--report` also writes the page of a grading. `README.md` has the rules, and the handout of each
+kernel says what is asked.
 """
 _INSTALL = """# In Colab: first put the zip of your course beside this notebook (the folder symbol on the left).
 import shutil
