@@ -123,7 +123,7 @@ def test_everyone_who_can_be_graded_is(odd_class: tuple[subprocess.CompletedProc
 
 
 UNREADABLE = {
-    "empty": "not in the submission", "latin1": "UTF-8", "nulls": "null", "giant": "at most 131,072 expected",
+    "empty": "not in the submission", "latin1": "UTF-8", "nulls": "null", "giant": "at most 131,072 are allowed",
     "bomb": "nest", "linked": "symbolic link out of the submission", "fifo": "not a regular file",
 }
 
