@@ -1,4 +1,4 @@
-"""What pyproject.toml cannot say: a wheel also holds the checkout's own course and the students' kit, as data.
+"""The build of a wheel, which also holds the checkout's own course and the students' kit, as data.
 
 They stay at the top of the checkout, where authors and TAs look for them; in a wheel they are `grader/shipped/`, with
 the same layout. `grader.home.SHIPPED` is one or the other.

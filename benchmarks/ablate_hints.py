@@ -1,11 +1,10 @@
-"""Which hints the corpus of mistakes needs: each is switched off in turn, and all calls are explained without it.
+"""Hints that the corpus of mistakes needs: switches each off in turn, and explains all calls without it.
 
     .venv/bin/python -m benchmarks.ablate_hints [WORDS] > benchmarks/results/hints.md
 
-Judges each mistake of the corpus once, those alone whose name holds WORDS if they are given, and keeps the
-calls that were explained in memory (some 300 MB). Prints a table in Markdown of how many members get another message
-or hint without a hint. Where a change of the file was proved, guesses are left out, as for a student. Takes half an
-hour. A hint that no member needs is to be deleted.
+Judges each mistake of the corpus once, or those whose name holds WORDS, and stores the explained calls in memory (some
+300 MB). Prints a table in Markdown: how many members get another message or hint without each hint. If a change of the
+file was proved, guesses are left out, as for a student. Takes half an hour. Delete a hint that no member needs.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ HINTS = "Hint | None"
 
 
 class Explained(NamedTuple):
-    """A check, and the arguments of what explained it."""
+    """A check, and the arguments with which it was explained."""
 
     check: CheckResult
     arguments: tuple[Any, ...] | None
@@ -47,31 +46,32 @@ class Mistake(NamedTuple):
     checks: list[Explained]
     proved: bool
 
-    def told(self) -> tuple[str, str]:
-        """Message and hint, explained anew."""
-        summary = explain_assignment(self.assignment, [_again(one) for one in self.checks])
+    def words(self) -> tuple[str, str]:
+        """Return message and hint, explained anew."""
+        summary = explain_assignment(self.assignment, [_again(check) for check in self.checks])
         return summary.message, summary.hint.removesuffix(summary.guess) if self.proved else summary.hint
 
 
-def _again(one: Explained) -> CheckResult:
-    detail = explain_case(*one.arguments) if one.arguments else one.check.detail
-    return one.check.model_copy(update={"detail": detail, "outcome": one.check.outcome if detail else "passed"})
+def _again(explained: Explained) -> CheckResult:
+    check = explained.check
+    detail = explain_case(*explained.arguments) if explained.arguments else check.detail
+    return check.model_copy(update={"detail": detail, "outcome": check.outcome if detail else "passed"})
 
 
 def mistake(member: Member, file: str, calls: list[tuple[Any, Any]]) -> Mistake:
-    """Judges one file. `calls` are filled with what is explained meanwhile, and emptied."""
+    """Judge one file. `calls` are filled with the calls that are explained meanwhile, and emptied."""
     prepared, checks, _ = judged(member, file, SEEDS[0])
     explained = {detail.message: arguments for arguments, detail in calls}
     assignment = assignments()[FILES[file]]
     proved = repaired(prepared, checks) is not None
-    # Those of the trials, too.
+    # They also hold the calls of the trials.
     calls.clear()
     return Mistake(member.title, assignment, [
-        Explained(one, explained.get(one.detail.message) if one.detail else None) for one in checks], proved)
+        Explained(check, explained.get(check.detail.message) if check.detail else None) for check in checks], proved)
 
 
 def recorded(words: str) -> list[Mistake]:
-    """All mistakes whose name holds these words, judged once."""
+    """Return all mistakes whose name holds these words, judged once."""
     calls: list[tuple[Any, Any]] = []
 
     def listen(*arguments: Any) -> Any:
@@ -82,11 +82,12 @@ def recorded(words: str) -> list[Mistake]:
     for module in list(sys.modules.values()):
         if module.__name__.startswith("grader.judging.") and vars(module).get("explain_case") is explain_case:
             module.explain_case = listen  # type: ignore[attr-defined]
-    return [mistake(one, file, calls) for one in MEMBERS if words in one.title for file in one.files if file in FILES]
+    return [mistake(member, file, calls) for member in MEMBERS if words in member.title
+            for file in member.files if file in FILES]
 
 
 def hints() -> Iterator[FunctionType]:
-    """Every function of `explain/` that gives a hint or None."""
+    """Yield every function of `explain/` that returns a hint or None."""
     for module in iter_modules(explain.__path__, f"{explain.__name__}."):
         for function in vars(import_module(module.name)).values():
             if inspect.isfunction(function) and function.__module__ == module.name and (
@@ -96,7 +97,7 @@ def hints() -> Iterator[FunctionType]:
 
 
 def without(function: FunctionType, run: Callable[[], list[tuple[str, str]]]) -> list[tuple[str, str]]:
-    """What comes of `run` while the function gives None, wherever it has been imported."""
+    """Return the result of `run` while the function returns None, wherever it has been imported."""
     def nothing(*arguments: Any, **named: Any) -> None:
         return None
 
@@ -110,12 +111,12 @@ def without(function: FunctionType, run: Callable[[], list[tuple[str, str]]]) ->
 
 def main() -> None:
     members = recorded(sys.argv[1] if len(sys.argv) > 1 else "")
-    before = [one.told() for one in members]
+    before = [member.words() for member in members]
     print(f"Of {len(members)} members\n\n| hint | messages | hints | such as |\n|---|---|---|---|", flush=True)
     for function in hints():
-        after = without(function, lambda: [one.told() for one in members])
-        changed = [[one.name for one, old, new in zip(members, before, after, strict=True) if old[part] != new[part]]
-                   for part in (0, 1)]
+        after = without(function, lambda: [member.words() for member in members])
+        changed = [[member.name for member, old, new in zip(members, before, after, strict=True)
+                    if old[part] != new[part]] for part in (0, 1)]
         name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
         print(f"| `{name}` | {len(changed[0])} | {len(changed[1])} | {', '.join(changed[1][:2])} |", flush=True)
 

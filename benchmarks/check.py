@@ -1,4 +1,4 @@
-"""What a student waits for: seconds from Enter to the verdict of `kernelmark check FILE`, without a GPU.
+"""Seconds of a student's check: from Enter to the verdict of `kernelmark check FILE`, without a GPU.
 
     .venv/bin/python -m benchmarks.check [--runs 5]
 
@@ -29,7 +29,7 @@ from grader.judging.running.lane import LANE
 
 COMMAND = "from grader.__main__ import main; main()"
 RIGHT, WRONG, MENDED = "● ", "■ ", "Δ "
-# What is written in place of what, at its first place.
+# A text of each file, and the wrong text that replaces its first occurrence.
 FILES = {
     "silu.py": ("offsets < n", "offsets <= n"),
     "rmsnorm_matrix.py": ("/ cols + eps", "/ cols * eps"),
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _seconds(path: Path, runs: int, *, wrong: bool) -> tuple[list[float], list[float], list[float]]:
-    """Cold and warm until the verdict, and warm until the change is found; so many of each."""
+    """Return the seconds until the verdict, cold and warm, and until the change is found, warm: `runs` of each."""
     cold, warm, mended = [], [], []
     sign = WRONG if wrong else RIGHT
     for _ in range(runs):

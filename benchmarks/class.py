@@ -25,7 +25,7 @@ from grader.home import ROOT
 from tests.classroom.intake.made import committed, laid_out, zipped
 from tests.members import Member
 
-# What each of ten students hands in: a transpose and a SiLU, as members of the corpus or folders; "" for none.
+# The files of each of ten students: a transpose and a SiLU, as members of the corpus or folders; "" for none.
 TEN = (
     ("reference", "reference"), ("reference", "reference"),
     ("reference", "accepted/silu_grid_stride_loop"),
@@ -58,8 +58,8 @@ def main() -> None:
             source = root / kind
             write(source, everyone)
             seconds, _ = watched([*kernelmark("intake", source), "--into", root / f"class-{kind}"])
-            found = len(list((root / f"class-{kind}").glob("*/")))
-            print(f"| {kind} | {seconds:.1f} | {found} |", flush=True)
+            taken_in = len(list((root / f"class-{kind}").glob("*/")))
+            print(f"| {kind} | {seconds:.1f} | {taken_in} |", flush=True)
         print("\n| students | seconds | a student more | an hour | peak memory, all processes (GiB) |")
         print("|---|---|---|---|---|")
         before, earlier = 0, 0.0
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def _afterwards(root: Path, students: Path, out: Path, jobs: int) -> None:
-    """What the largest class costs once it is graded."""
+    """Print the costs of the largest class once it is graded."""
     with Store.existing(out) as store:
         verdicts = Counter(attempt.verdict for attempt in store.attempts())
     print(f"\nVerdicts: {', '.join(f'{verdict} {count}' for verdict, count in verdicts.most_common())}.")
@@ -103,7 +103,7 @@ def kernelmark(*words: str | Path) -> list[str | Path]:
 
 
 def students(count: int) -> list[Student]:
-    """Names, and the files of each."""
+    """Return the students' names, and the files of each."""
     made = []
     for number in range(count):
         name = f"student{number:03}"

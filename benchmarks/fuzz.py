@@ -1,4 +1,4 @@
-"""The properties of tests/fuzz with fresh random examples, one after another, for as long as it is told to.
+"""The properties of tests/fuzz with fresh random examples, one after another, for some minutes.
 
     .venv/bin/python benchmarks/fuzz.py [--minutes 60] [--only source]
 
@@ -29,7 +29,7 @@ HANGING_SECONDS = 600
 
 @dataclass
 class Property:
-    """One property: `run` tries its share of examples and raises what it finds; `examples` counts them."""
+    """A property: `run` tries its share of examples and raises what it finds; `examples` counts them."""
 
     name: str
     run: Callable[[], Any]
@@ -44,38 +44,38 @@ def main() -> None:
     parser.add_argument("--only", default="", help="properties whose name holds this")
     given = parser.parse_args()
     sys.path.insert(0, str(ROOT))
-    properties = [one for one in _properties() if given.only in one.name]
+    properties = [tested for tested in _properties() if given.only in tested.name]
     if not properties:
         sys.exit(f"fuzz: no property is named like {given.only!r}")
     end = time.monotonic() + 60 * given.minutes
     while time.monotonic() < end:
         # The one that has had the least time is next.
-        _round(min(properties, key=lambda one: one.seconds))
+        _round(min(properties, key=lambda tested: tested.seconds))
     print("\n| property | examples | a second | failures |\n|---|---|---|---|")
-    for one in properties:
-        rate = one.examples[0] / one.seconds if one.seconds else 0
-        print(f"| {one.name} | {one.examples[0]:,} | {rate:.1f} | {len(one.failures)} |")
-    for one in properties:
-        for where, told in one.failures.items():
-            print(f"\n## {one.name}: {where}\n\n{told}")
-    sys.exit(any(one.failures for one in properties))
+    for tested in properties:
+        rate = tested.examples[0] / tested.seconds if tested.seconds else 0
+        print(f"| {tested.name} | {tested.examples[0]:,} | {rate:.1f} | {len(tested.failures)} |")
+    for tested in properties:
+        for where, trace in tested.failures.items():
+            print(f"\n## {tested.name}: {where}\n\n{trace}")
+    sys.exit(any(tested.failures for tested in properties))
 
 
-def _round(one: Property) -> None:
+def _round(tested: Property) -> None:
     begun = time.monotonic()
     faulthandler.dump_traceback_later(HANGING_SECONDS, exit=True)
     try:
-        one.run()
+        tested.run()
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        told = "".join(traceback.format_exception(error, limit=-3))
-        if _place(error) not in one.failures:
-            print(f"{one.name}: {told}", file=sys.stderr, flush=True)
-        one.failures.setdefault(_place(error), told)
+        trace = "".join(traceback.format_exception(error, limit=-3))
+        if _place(error) not in tested.failures:
+            print(f"{tested.name}: {trace}", file=sys.stderr, flush=True)
+        tested.failures.setdefault(_place(error), trace)
     finally:
         faulthandler.cancel_dump_traceback_later()
-        one.seconds += time.monotonic() - begun
+        tested.seconds += time.monotonic() - begun
 
 
 def _place(error: BaseException) -> str:
@@ -89,17 +89,17 @@ def _place(error: BaseException) -> str:
 
 def _properties() -> list[Property]:
     importlib.import_module("tests.fuzz.harness").profile = "long"  # type: ignore[attr-defined]
-    found = []
+    properties = []
     for path in sorted((ROOT / "tests" / "fuzz").glob("test_*.py")):
         module = importlib.import_module(f"tests.fuzz.{path.stem}")
         short = path.stem.removeprefix("test_fuzz_")
         for name, value in vars(module).items():
             if name.startswith("test_") and hasattr(value, "hypothesis"):
-                found.append(_of_function(f"{short}: {name.removeprefix('test_')}", value))
+                properties.append(_of_function(f"{short}: {name.removeprefix('test_')}", value))
             elif (isinstance(value, type) and issubclass(value, RuleBasedStateMachine)
                   and value.__module__ == module.__name__):
-                found.append(_of_machine(f"{short}: {name}", value))
-    return found
+                properties.append(_of_machine(f"{short}: {name}", value))
+    return properties
 
 
 def _of_function(name: str, function: Any) -> Property:

@@ -1,4 +1,4 @@
-"""What grading costs: a submission cold and warm, a class of 20, peak memory, and where the time goes.
+"""Costs of a grading: a submission cold and warm, a class of 20, peak memory, and the seconds of each step.
 
     .venv/bin/python -m benchmarks.grading [--students 20] [--device cuda] [--folder reference/cuda]
     cd examples/llm && PYTHONPATH=../.. ../../.venv/bin/python -m benchmarks.grading --students 0
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def processor() -> str:
-    """What /proc calls it."""
+    """Return the processor's name."""
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
@@ -73,10 +73,10 @@ def processor() -> str:
 
 
 def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
-    """A folder's solutions, as a student would hand them in, in this process."""
-    found = assignments()
-    course = read_course(home.file(), frozenset(found))
-    (submission,) = find_submissions(folder, [a.file for a in found.values()])
+    """Grade a folder's solutions as a student's, in this process; yield each step with its seconds."""
+    known = assignments()
+    course = read_course(home.file(), frozenset(known))
+    (submission,) = find_submissions(folder, [a.file for a in known.values()])
     job = read_job(submission, course, only=course.assignments or (), device=device)
 
     started = time.perf_counter()
@@ -119,7 +119,7 @@ def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
 
 @contextmanager
 def _clocked() -> Iterator[dict[str, float]]:
-    """Adds up the seconds spent in the judge's steps while it is open."""
+    """Add up the seconds spent in the judge's steps until the block ends."""
     steps = (
         (preparing.Preparing, "built", "waiting for files to be built"),
         (preparing.Preparing, "plan", "planning, planners' start and end included"),
@@ -159,7 +159,7 @@ def _clocked() -> Iterator[dict[str, float]]:
 
 
 def _class(students: int, jobs: int, device: str, of: Path) -> tuple[float, int]:
-    """Copies of a folder as `students` students, through the command line. Seconds, and peak memory in bytes."""
+    """Grade copies of a folder as `students` students by the command line. Return seconds, and peak memory in bytes."""
     with tempfile.TemporaryDirectory() as folder:
         for number in range(students):
             shutil.copytree(of, Path(folder, "class", f"student{number:02}"),
@@ -170,7 +170,7 @@ def _class(students: int, jobs: int, device: str, of: Path) -> tuple[float, int]
 
 
 def watched(command: Sequence[str | Path]) -> tuple[float, int]:
-    """Seconds that a command takes, which must succeed, and the peak memory of it and all below it, in bytes."""
+    """Run a command, which must succeed. Return its seconds, and the peak memory of its process tree in bytes."""
     started = time.perf_counter()
     process = subprocess.Popen(command, cwd=home.root(), stdout=subprocess.DEVNULL)
     peak, over = [0], Event()
@@ -185,7 +185,7 @@ def watched(command: Sequence[str | Path]) -> tuple[float, int]:
 
 
 def _watch(root: int, peak: list[int], over: Event) -> None:
-    """Proportional set size (shared pages counted once) of a process and all below it, sampled."""
+    """Sample the proportional set size (shared pages counted once) of a process tree."""
     while not over.wait(SAMPLE_SECONDS):
         peak[0] = max(peak[0], sum(map(_pss, _tree(root))))
 
@@ -199,12 +199,12 @@ def _tree(root: int) -> list[int]:
             except OSError:
                 continue
             children.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(int(entry))
-    found, queue = [root], [root]
+    members, queue = [root], [root]
     while queue:
         below = children.get(queue.pop(), [])
-        found += below
+        members += below
         queue += below
-    return found
+    return members
 
 
 def _pss(pid: int) -> int:

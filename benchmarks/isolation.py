@@ -1,4 +1,4 @@
-"""What the sandbox costs: the start and the end of a worker by level, and a grading of all six assignments by level.
+"""Costs of the sandbox: the start and the end of a worker by level, and a grading of all six assignments by level.
 
     .venv/bin/python benchmarks/isolation.py [--runs 20]
 
@@ -54,24 +54,24 @@ def main() -> None:
     print("\n| level | a submission of all six, warm (s) | against level 0 |\n|---|---|---|")
     seconds = _gradings(levels, max(3, runs // 4))
     for level, measured in zip(levels, seconds, strict=True):
-        ratio = statistics.median(one / none for one, none in zip(measured, seconds[-1], strict=True))
+        ratio = statistics.median(run / none for run, none in zip(measured, seconds[-1], strict=True))
         print(f"| {level} | {statistics.median(measured):.2f} | {ratio:.2f} |")
 
 
 def _levels() -> list[Isolation]:
-    """Every level that this machine offers, the strongest first; the last is none."""
+    """Return every level that this machine offers, the strongest first; the last is none."""
     strongest = isolation.measure()
-    found = {strongest.level: strongest}
+    levels = {strongest.level: strongest}
     for layers in isolation.weaker(strongest.layers):
         managed, trouble = isolation.probe(layers)
         level = isolation.level(layers, managed)
         if not trouble and level < strongest.level:
-            found[level] = Isolation(level, layers, False, ())
-    return [found[level] for level in sorted(found, reverse=True)]
+            levels[level] = Isolation(level, layers, False, ())
+    return [levels[level] for level in sorted(levels, reverse=True)]
 
 
 def _workers(levels: list[Isolation], runs: int, *, bare: bool) -> list[tuple[float, float]]:
-    """Medians in milliseconds of starting and of ending a worker, for each level."""
+    """Return the median milliseconds to start and to end a worker, for each level."""
     fork_servers = [ForkServer(() if bare else ("triton/planner",), layers=level.layers) for level in levels]
     try:
         times: list[list[tuple[float, float]]] = [[] for _ in levels]
@@ -94,10 +94,10 @@ def _timed(work: Callable[[], T]) -> tuple[T, float]:
 
 
 def _gradings(levels: list[Isolation], runs: int) -> list[list[float]]:
-    """Seconds of grading the reference solutions, for each level and run."""
-    found = assignments()
-    course = read_course(ROOT / "course.toml", frozenset(found))
-    (submission,) = find_submissions(ROOT / "reference", [a.file for a in found.values()])
+    """Return the seconds to grade the reference solutions, for each level and run."""
+    known = assignments()
+    course = read_course(ROOT / "course.toml", frozenset(known))
+    (submission,) = find_submissions(ROOT / "reference", [a.file for a in known.values()])
     seconds: list[list[float]] = [[] for _ in levels]
     for _ in range(runs):
         for level, kept in zip(levels, seconds, strict=True):

@@ -36,15 +36,15 @@ WASH_BYTES = 256 * 2**20
 BATCH_US = 4000.0
 ROUNDS, QUICK_ROUNDS = 60, 10
 HOST_ROUNDS, QUICK_HOST_ROUNDS = 16, 6  # with the host's caches emptied before every batch
-EVICT_BYTES = 2**30
-MATRIX_BYTES = 2**32
+EVICT_BYTES, MATRIX_BYTES = 2**30, 2**32
+SHOWN = ("ours", "eager", "compiled")
 
 Call = Callable[[int], object]
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Candidates of one row by name: ours, eager, compiled, roof. Each is called with the number of the call."""
+    """Candidates of a row by name: ours, eager, compiled, roof. Each is called with the number of the call."""
 
     candidates: dict[str, Call]
     timer: str = "events"
@@ -55,7 +55,7 @@ class Contest:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. `goals`: ratio to the better of eager and compiled, and share of the roof."""
+    """A line of the table. `goals`: ratio to the better of eager and compiled, and share of the roof."""
 
     kernel: str
     shape: str
@@ -75,7 +75,7 @@ class Timed:
 
 
 def reference(name: str, folder: Path = ROOT / "reference") -> Any:
-    """The module `<name>.py` of the folder, loaded by its path."""
+    """Return the module `<name>.py` of the folder, loaded by its path."""
     spec = importlib.util.spec_from_file_location(f"reference.{name}", folder / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -172,14 +172,14 @@ def first_column(rows: int, cols: int, host: str) -> Contest:
     matrices = [torch.ones(rows, cols, pin_memory=host == "pinned") for _ in range(count + 1)]
     outs = [torch.empty(rows, device=DEVICE) for _ in range(count + 1)]
     across = torch.empty(rows, pin_memory=True)
-    other = torch.empty(EVICT_BYTES // 4) if host == "evicted" else None
+    evicting = torch.empty(EVICT_BYTES // 4) if host == "evicted" else None
 
     def prepare() -> None:
         for matrix, out in zip(matrices, outs, strict=True):
             matrix[:, 0] = torch.randn(rows)
             out.fill_(float("nan"))
-        if other is not None:
-            other.fill_(time.perf_counter())
+        if evicting is not None:
+            evicting.fill_(time.perf_counter())
 
     def verify() -> None:
         for matrix, out in zip(matrices, outs, strict=True):
@@ -215,7 +215,7 @@ def table_rows() -> Iterator[Row]:
 
 
 def measure(contest: Contest, rounds: int) -> dict[str, list[float]]:
-    """Microseconds a call of each candidate, one figure a batch; the order of candidates turns round every time."""
+    """Return the microseconds of a call of each candidate, a figure for each batch; their order alternates."""
     batches = {name: _batch(contest, call) for name, call in contest.candidates.items()}
     times: dict[str, list[float]] = {name: [] for name in batches}
     for turn in range(2 * (rounds // 2)):
@@ -233,7 +233,7 @@ def _batch(contest: Contest, call: Call) -> Callable[[], float]:
     wash = _wash()
 
     def timed() -> float:
-        # What one candidate leaves in the cache, and with which priority, can slow down the next for a whole batch.
+        # The lines that one candidate leaves in the cache can slow down the next for a whole batch.
         wash[0].copy_(wash[1])
         for i in range(2):
             call(i)
@@ -260,7 +260,7 @@ def _batch(contest: Contest, call: Call) -> Callable[[], float]:
 
 
 def _by_host(call: Call, calls: int) -> float:
-    """Microseconds a call by the clock of the host, which waits for the device before and after."""
+    """Return microseconds of a call by the host's clock; the host waits for the device before and after."""
     torch.cuda.synchronize()
     began = time.perf_counter()
     for i in range(calls):
@@ -314,7 +314,7 @@ AWKWARD = {
 
 
 def errors(name: str) -> Iterator[tuple[str, float, float]]:
-    """Sizes, distance ‖ours − oracle‖ / ‖oracle‖ and the limit for it; NaN or infinity if anything was not written."""
+    """Yield sizes, distance ‖ours − oracle‖ / ‖oracle‖ and its limit; NaN or infinity if anything was not written."""
     module = reference(name)
     for sizes in AWKWARD[name]:
         arguments: tuple[Any, ...] = (random(*sizes),)
@@ -336,7 +336,7 @@ def errors(name: str) -> Iterator[tuple[str, float, float]]:
 
 
 def state() -> str:
-    """Clocks and power as they are now, read only."""
+    """Return clocks and power as they are now, read only."""
     if shutil.which("nvidia-smi") is None:
         return "nvidia-smi not found"
     query = "driver_version,clocks.sm,clocks.mem,clocks.max.sm,power.draw,temperature.gpu"
@@ -345,17 +345,17 @@ def state() -> str:
     return ", ".join(f"{n} {v.strip()}" for n, v in zip(query.split(","), values.split(","), strict=False))
 
 
-def verdict(one: Timed) -> str:
-    ratio, roof = one.row.goals
+def verdict(result: Timed) -> str:
+    ratio, roof = result.row.goals
     wanted = [] if ratio is None else [f"{ratio:.2f}×"]
     wanted += [] if roof is None else [f"{roof:.0%} of the roof"]
-    met = (ratio is None or one.ratio >= ratio) and (roof is None or one.roof >= roof)
+    met = (ratio is None or result.ratio >= ratio) and (roof is None or result.roof >= roof)
     return f"{', '.join(wanted)}: {'met' if met else 'missed'}" if wanted else ""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="the reference kernels against PyTorch")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds: a look, not a result")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first impression")
     parser.add_argument("--only", default="", help="assignments, with commas between")
     options = parser.parse_args()
     only = set(filter(None, options.only.split(",")))
@@ -367,10 +367,10 @@ def main() -> int:
     print("\n| kernel | distance to the oracle, by size |\n|---|---|")
     for name in AWKWARD:
         if not only or name in only:
-            found = list(errors(name))
-            bad = {sizes for sizes, distance, limit in found if not distance <= limit}
+            distances = list(errors(name))
+            bad = {sizes for sizes, distance, limit in distances if not distance <= limit}
             wrong += len(bad)
-            print(f"| {name} | " + ", ".join(f"{s}: {d:.0e}{' WRONG' * (s in bad)}" for s, d, _ in found) + " |")
+            print(f"| {name} | " + ", ".join(f"{s}: {d:.0e}{' WRONG' * (s in bad)}" for s, d, _ in distances) + " |")
     done = []
     for row in table_rows():
         if only and row.kernel not in only:
@@ -380,15 +380,15 @@ def main() -> int:
         done.append(timed(row, rounds[not options.quick]))
         torch.cuda.empty_cache()
         print(f"{row.kernel} {row.shape}: {done[-1].ratio:.3f}", file=sys.stderr, flush=True)
-    rates = [one.row.flop / us for one in done for us in one.us.values()]
+    rates = [result.row.flop / us for result in done for us in result.us.values()]
     print("\n| kernel | shape | ours µs | eager µs | compiled µs | to the better | spread | of the roof | goal |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for one in done:
-        if one.row.flop:
-            one.roof = one.row.flop / one.us["ours"] / max(rates)
-        times = " | ".join(f"{one.us[name]:.4g}" if name in one.us else "" for name in ("ours", "eager", "compiled"))
-        print(f"| {one.row.kernel} | {one.row.shape} | {times} | {one.ratio:.3f} {one.better} | ±{one.spread:.3f} | "
-              f"{one.roof:.1%} | {verdict(one)} |")
+    for result in done:
+        if result.row.flop:
+            result.roof = result.row.flop / result.us["ours"] / max(rates)
+        times = " | ".join(f"{result.us[name]:.4g}" if name in result.us else "" for name in SHOWN)
+        print(f"| {result.row.kernel} | {result.row.shape} | {times} | {result.ratio:.3f} {result.better} | "
+              f"±{result.spread:.3f} | {result.roof:.1%} | {verdict(result)} |")
     print("\nMedians. Spread: half the distance between the quarters of the ratios of pairs of batches. Every batch on "
           "the device begins after a copy of 256 MiB, which evens out what the caches hold, and two calls untimed.")
     print(f"\nBest matrix product: {max(rates) / 1e6:.0f} TFLOP/s." if max(rates, default=0) else "")

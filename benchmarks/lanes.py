@@ -1,12 +1,12 @@
-"""Submissions an hour, by how many lanes grade them: without a GPU processes of this command, or lanes that joined a
-scheduler on the loopback; or one on each of so many GPUs, speed included.
+"""Submissions an hour by the number of lanes: without a GPU, processes of this command, or lanes that joined a
+scheduler on the loopback; or one lane on each GPU, speed included.
 
     .venv/bin/python -m benchmarks.lanes [--sizes 10,50] [--lanes 1,2]
     .venv/bin/python -m benchmarks.lanes --sizes 8,32 --gpus 1,2,4
 
-Prints a table in Markdown. Students are those of `benchmarks.class`. What a command takes to begin falls out: the rate
-is that of the larger size beyond the smaller. Of the cluster's command alone the processor time is given, too, which
-bounds how many lanes it can supply.
+Prints a table in Markdown. Students are those of `benchmarks.class`. The rate is that of the larger size beyond the
+smaller, so the command's start does not count. Processor time is given for the cluster's command alone: it bounds the
+number of lanes that it can supply.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def _row(root: Path, name: str, where: str, lanes: int, small: int, large: int, 
 
 
 def _spent() -> float:
-    """Seconds of processor time of all commands that have ended, and of what they waited for."""
+    """Return the processor seconds of all commands that have ended, and of their children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 @contextlib.contextmanager
 def _joined(root: Path, lanes: int) -> Iterator[list[str]]:
-    """What `grade` is told to use a scheduler with so many lanes."""
+    """Yield the options with which `grade` uses a scheduler with `lanes` lanes."""
     key = root / f"key-{lanes}.pem"
     subprocess.run(students_of.kernelmark("cluster-key", key), cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     scheduler = _started("scheduler", "--listen", "tls://127.0.0.1:0", "--key", key)

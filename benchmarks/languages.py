@@ -20,22 +20,23 @@ from grader.sandbox.forkserver.handle import InfrastructureError
 def main(names: list[str]) -> None:
     known = catalogue.assignments()
     course = read_course(ROOT / "course.toml", frozenset(known))
-    titles = [one.front_end.title for one in next(iter(known.values())).in_languages()]
+    titles = [assignment.front_end.title for assignment in next(iter(known.values())).in_languages()]
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, CUDA {torch.version.cuda}\n")
     columns = ["assignment", "case", *(f"{title}, µs" for title in titles), "PyTorch, µs", "last ÷ first"]
     print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
     for name in names or known:
         timings: list[list[Timing]] = []
         try:
-            timings += (timed(one, course, catalogue.reference(one)) for one in known[name].in_languages())
+            timings += (timed(assignment, course, catalogue.reference(assignment))
+                        for assignment in known[name].in_languages())
         except InfrastructureError as error:
             print(f"| {name} | {error} |", flush=True)
             continue
         for row in zip(*timings, strict=True):
-            cells = [f"{one.student_us:,.1f}" for one in row] + [f"{row[0].baseline_us:,.1f}"]
+            cells = [f"{timing.student_us:,.1f}" for timing in row] + [f"{row[0].baseline_us:,.1f}"]
             ratio = row[-1].speedup.median / row[0].speedup.median
             print(f"| {name} | {row[0].case} | {' | '.join(cells)} | {ratio:.3f} |", flush=True)
-        speeds = [f"{scoring.speedup(each).median:.3f}×" for each in timings]
+        speeds = [f"{scoring.speedup(series).median:.3f}×" for series in timings]
         print(f"| {name} | mean ratio to PyTorch | {' | '.join(speeds)} | | |", flush=True)
 
 

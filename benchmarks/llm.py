@@ -29,7 +29,7 @@ COURSE = Path(__file__).parents[1] / "examples" / "llm"
 FOLDER = COURSE / "reference"
 EPS = 1e-5
 TOKENS, WIDTH = 16384, 2048
-"""Of every attention: B · S, and H · D."""
+"""B · S and H · D of every attention."""
 COLUMNS = ("ours", "eager", "compiled", "tutorial", "roof")
 aten = torch.ops.aten
 
@@ -40,7 +40,7 @@ class Wrong(Exception):
 
 
 def close(about: str, got: Tensor, expected: Tensor, allowed: float) -> None:
-    """Raises Wrong if they are further apart than `allowed` of the largest expected number, or one is NaN."""
+    """Raise Wrong if they are further apart than `allowed` of the largest expected number, or one is NaN."""
     distance = ((got.double() - expected).abs().max() / expected.abs().max()).item()
     if not distance <= allowed:
         raise Wrong(f"{about}: {distance:.1e}")
@@ -140,7 +140,7 @@ def flash_attention(S: int, D: int, causal: bool, dtype: torch.dtype, tutorial: 
 
 
 def assigned(name: str, case: Case) -> Contest:
-    """A timed case of an assignment, with its own inputs, right answer and baselines."""
+    """Return a timed case of an assignment, with its own inputs, right answer and baselines."""
     assignment = reference("assignment", COURSE / "assignments" / name).ASSIGNMENT
     baseline = reference("baseline", COURSE / "assignments" / name)
     ours = getattr(reference(name, FOLDER), name)
@@ -196,16 +196,16 @@ def main() -> int:
         if only and row.kernel not in only:
             continue
         try:
-            one = timed(row, options.rounds)
+            result = timed(row, options.rounds)
         except Wrong as error:
             wrong += 1
             print(f"| {row.kernel} | {row.shape} | WRONG {error.about} |", flush=True)
             continue
         torch.cuda.empty_cache()
-        times = " | ".join(f"{one.us[name]:.4g}" if name in one.us else "" for name in COLUMNS)
-        goal, rate = row.goals[0] or 0.0, f"{row.flop / one.us['ours'] / 1e6:.0f}" if row.flop else ""
-        print(f"| {row.kernel} | {row.shape} | {times} | {one.ratio:.3f} {one.better} | ±{one.spread:.3f} | {rate} | "
-              f"{goal:.1f}×: {'met' if one.ratio >= goal else 'missed'} |", flush=True)
+        times = " | ".join(f"{result.us[name]:.4g}" if name in result.us else "" for name in COLUMNS)
+        goal, rate = row.goals[0] or 0.0, f"{row.flop / result.us['ours'] / 1e6:.0f}" if row.flop else ""
+        print(f"| {row.kernel} | {row.shape} | {times} | {result.ratio:.3f} {result.better} | ±{result.spread:.3f} | "
+              f"{rate} | {goal:.1f}×: {'met' if result.ratio >= goal else 'missed'} |", flush=True)
     print(f"\nAfter: {state()}.")
     return 1 if wrong else 0
 

@@ -1,4 +1,4 @@
-"""What changes that are tried cost a class: `kernelmark grade` with `[hints] level = "off"` and "kind", in turn.
+"""Cost for a class of changes that are tried: `kernelmark grade` with `[hints] level = "off"` and "kind", in turn.
 
     .venv/bin/python -m benchmarks.mended_class [--each 6] [--runs 1]
 
@@ -62,16 +62,17 @@ def main() -> None:
                       flush=True)
 
 
-def _class(folder: Path, each: int) -> Path:
+def _class(folder: Path, most_wrong: int) -> Path:
     drawn = random.Random(SEED)
     names = read_course(ROOT / "course.toml", frozenset(assignments())).select(assignments(), ())
     for number in range(RIGHT + WRONG):
         student = folder / f"student{number:02}"
         student.mkdir(parents=True)
-        wrong = drawn.sample(names, each) if number >= RIGHT else ()
+        wrong = drawn.sample(names, most_wrong) if number >= RIGHT else ()
         for name in names:
             file = f"{name}.py"
-            mistakes = [one for one in select("wrong_answer") if one.title.startswith(f"{name}_") and file in one.files]
+            mistakes = [member for member in select("wrong_answer")
+                        if member.title.startswith(f"{name}_") and file in member.files]
             source = ROOT / "reference" / file
             shutil.copy(drawn.choice(mistakes).folder() / file if name in wrong else source, student)
     return folder

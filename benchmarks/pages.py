@@ -1,4 +1,4 @@
-"""How long pages take: every student's drawn; the class page drawn, opened and filtered in a headless Chromium.
+"""Seconds of pages: each student's written; the class page written, opened and filtered in a headless Chromium.
 
     .venv/bin/python -m benchmarks.pages
 
@@ -23,7 +23,7 @@ from tests.pages import desk
 
 TIMES = 7
 LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
-# Typing, and the layout that follows, which a browser would else put off.
+# Typing, and the layout that follows, which a browser would otherwise delay.
 FILTERED = """(text) => {
   const input = document.getElementById("filter");
   const started = performance.now();
@@ -36,7 +36,7 @@ TYPED = ("runtime", "gemm wrong answer", "ada", "")
 
 
 def measure(count: int, chromium: str) -> dict[str, float]:
-    """Sizes in bytes, times in seconds: the median of some, and the worst filter."""
+    """Return sizes in bytes and times in seconds: medians, and the worst filter."""
     from playwright.sync_api import sync_playwright
 
     entries = desk.entries(count, speed=True)
@@ -78,10 +78,10 @@ def main() -> int:
     if chromium is None:
         print("chromium is missing: apt-get install chromium, or set KERNELMARK_CHROMIUM", file=sys.stderr)
         return 1
-    found = {"platform": platform.platform(), "cores": os.cpu_count(), "python": platform.python_version(),
+    machine = {"platform": platform.platform(), "cores": os.cpu_count(), "python": platform.python_version(),
              "command": " ".join(["python", "-m", "benchmarks.pages", *sys.argv[1:]]),
              "classes": [measure(count, chromium) for count in arguments.students]}
-    text = json.dumps(found, indent=1)
+    text = json.dumps(machine, indent=1)
     print(text)
     if arguments.out:
         arguments.out.write_text(text + "\n", encoding="utf-8")

@@ -4,7 +4,7 @@
 
 Prints a table in Markdown, with a column for the tests of `make test` and one for those of `make test-all`. A fault is
 caught if a test fails that passes without it. Takes six minutes on two cores.
-A fault whose text does not stand exactly once in its file is an error: plant it anew in what the file says today.
+A fault whose text does not stand exactly once in its file is an error: plant it again in the file of today.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import NamedTuple
 from grader.home import ROOT
 
 SECONDS = 1200
-"""What the tests of one fault may take."""
+"""The most seconds for the tests of one fault."""
 CAUGHT, MISSED = "caught", "**missed**"
 QUICK, ALL = "not gpu and not full", "not gpu"
 
@@ -126,11 +126,11 @@ FAULTS = (
     Fault("classroom/attempts/policy.py", "(best[days][0], -days)", "(best[days][0], days)",
           "classroom/attempts/test_policy.py",
           "grace days are spent for nothing"),
-    Fault("classroom/attempts/standing.py", "1 if not attempt.failed else 2", "1",
-          "classroom/attempts/test_standing.py",
+    Fault("classroom/attempts/selected.py", "1 if not attempt.failed else 2", "1",
+          "classroom/attempts/test_selected.py",
           "a failure of ours stands before what only a GPU can judge"),
-    Fault("classroom/attempts/standing.py", "decision.batch not in undone:", "True:",
-          "classroom/attempts/test_standing.py",
+    Fault("classroom/attempts/selected.py", "decision.batch not in undone:", "True:",
+          "classroom/attempts/test_selected.py",
           "what was undone still stands"),
     Fault("classroom/attempts/store.py", "begin select raise(abort", "begin select (1",
           "classroom/attempts/test_store.py",
@@ -215,12 +215,12 @@ def main() -> None:
     parser.add_argument("--only", default="", help="words in a fault's file or reason")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    faults = [one for one in FAULTS if options.only in f"{one.file} {one.why}"]
-    if wrong := [f"{one.file}: {one.old!r} stands {count} times" for one in faults
-                 if (count := _read(ROOT, one).count(one.old)) != 1]:
-        raise SystemExit("\n".join([*wrong, "each once expected: plant them anew"]))
-    for one in faults:
-        compile(_read(ROOT, one).replace(one.old, one.new), one.file, "exec")
+    faults = [fault for fault in FAULTS if options.only in f"{fault.file} {fault.why}"]
+    if wrong := [f"{fault.file}: {fault.old!r} stands {count} times" for fault in faults
+                 if (count := _read(ROOT, fault).count(fault.old)) != 1]:
+        raise SystemExit("\n".join([*wrong, "each has to stand once: plant them again"]))
+    for fault in faults:
+        compile(_read(ROOT, fault).replace(fault.old, fault.new), fault.file, "exec")
     print("# Faults that the tests notice\n\nCommand: `.venv/bin/python -m benchmarks.planted_faults`. Each is planted "
           "alone, and the tests named are run.\n\n| file | what is planted | tests | `make test` | `make test-all` |\n"
           "|---|---|---|---|---|", flush=True)
@@ -231,22 +231,23 @@ def main() -> None:
         for number in range(options.jobs):
             copies.put(_copied(Path(folder) / str(number)))
         with ThreadPoolExecutor(options.jobs) as pool:
-            named = {one.tests for one in faults}
-            plain = sorted({file for one in named if " -k " not in one for file in one.split()} | {
-                one for one in named if " -k " in one})
-            if broken := [one for one, passed in zip(plain, pool.map(
-                    lambda one: _tried(copies, None, one, ALL), plain), strict=True) if not passed]:
+            named = {fault.tests for fault in faults}
+            plain = sorted({file for tests in named if " -k " not in tests for file in tests.split()} | {
+                tests for tests in named if " -k " in tests})
+            if broken := [tests for tests, passed in zip(plain, pool.map(
+                    lambda tests: _tried(copies, None, tests, ALL), plain), strict=True) if not passed]:
                 raise SystemExit(f"fail without a fault: {'; '.join(broken)}")
             by_quick = by_all = 0
-            for one, (quick, every) in zip(faults, pool.map(lambda one: _notice(copies, one), faults), strict=True):
+            noticed = pool.map(lambda fault: _notice(copies, fault), faults)
+            for fault, (quick, every) in zip(faults, noticed, strict=True):
                 by_quick, by_all = by_quick + quick, by_all + every
-                print(f"| `{one.file}` | {one.why} | `{one.tests}` | {CAUGHT if quick else MISSED} | "
+                print(f"| `{fault.file}` | {fault.why} | `{fault.tests}` | {CAUGHT if quick else MISSED} | "
                       f"{CAUGHT if every else MISSED} |", flush=True)
     print(f"\n`make test` catches {by_quick} of {len(faults)}, `make test-all` {by_all}.")
 
 
 def _copied(to: Path) -> Path:
-    """The files of the tree that git knows."""
+    """Copy the files that git knows to a folder, and return it."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     for name in listed.stdout.split("\0"):
         if (ROOT / name).is_file():
@@ -284,7 +285,7 @@ def _written(copy: Path, fault: Fault, text: str) -> None:
 
 
 def _passed(copy: Path, tests: str, tier: str) -> bool:
-    # Compiled files are told apart by the second in which their source was written: none is kept.
+    # Bytecode is recognised by the second in which its source was written, so none is cached.
     done = subprocess.run(
         [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", tier,
          *_words(tests)],
@@ -297,9 +298,9 @@ def _passed(copy: Path, tests: str, tier: str) -> bool:
 
 
 def _words(tests: str) -> Iterable[str]:
-    """Words for pytest: files and folders, and after `-k` an expression."""
+    """Return words for pytest: files and folders, and after `-k` an expression."""
     files, _, words = tests.partition(" -k ")
-    return [*(f"tests/{one}" for one in files.split()), *(["-k", words.strip("'")] if words else [])]
+    return [*(f"tests/{file}" for file in files.split()), *(["-k", words.strip("'")] if words else [])]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Wrong kernels mended by trial: for how many a single change is proved, after how many tries, and in what time.
+"""Wrong kernels mended by trial: for how many a single change is proved, after how many tries, in how many seconds.
 
     .venv/bin/python -m benchmarks.repair [--every N] [FOLDER …]
 
@@ -54,11 +54,11 @@ def searched(folder: Path, file: str) -> Searched:
     started = time.monotonic()
     checks = Judgement(prepared).take_all()
     judged, processors = time.monotonic(), processor_seconds()
-    found = repaired(prepared, checks)
+    repair = repaired(prepared, checks)
     ended = time.monotonic()
     summary = explain_assignment(assignment, checks)
     return Searched(f"{folder.name}/{file}", decisive(checks)[0] or "accepted", f"{summary.message} | {summary.hint}",
-                    found, judged - started, ended - judged, processor_seconds() - processors)
+                    repair, judged - started, ended - judged, processor_seconds() - processors)
 
 
 def files(folders: Sequence[Path], every: int) -> Iterator[tuple[Path, str]]:
@@ -68,17 +68,18 @@ def files(folders: Sequence[Path], every: int) -> Iterator[tuple[Path, str]]:
                 yield path.parent, path.name
 
 
-def table(found: Sequence[Searched]) -> Iterator[str]:
+def table(outcomes: Sequence[Searched]) -> Iterator[str]:
     yield "| files | searched | one change proved | tried for it | seconds of a search | processor seconds |"
     yield "|---|---|---|---|---|---|"
-    looked = [one for one in found if one.searching > 0.01]
-    tried = [one.repair.tried for one in found if one.repair]
+    long = [outcome for outcome in outcomes if outcome.searching > 0.01]
+    tried = [outcome.repair.tried for outcome in outcomes if outcome.repair]
     shown = [", ".join(f"{_at(values, share):.{digits}f}" for share in (0.5, 0.9, 1)) for values, digits in (
-        (tried, 0), ([one.searching for one in looked], 1), ([one.processors for one in looked], 1))]
-    yield f"| {len(found)} | {len(looked)} | {len(tried)} | {' | '.join(shown)} |"
+        (tried, 0), ([outcome.searching for outcome in long], 1), ([outcome.processors for outcome in long], 1))]
+    yield f"| {len(outcomes)} | {len(long)} | {len(tried)} | {' | '.join(shown)} |"
     yield "\nMedian, nine tenths, most."
-    if looked:
-        mean, judging = (statistics.fmean(getattr(one, what) for one in looked) for what in ("searching", "judging"))
+    if long:
+        mean, judging = (
+            statistics.fmean(getattr(outcome, what) for outcome in long) for what in ("searching", "judging"))
         yield f"\nMean of a file that was searched: {judging:.2f} s to judge it, {mean:.2f} s to search."
 
 
@@ -90,22 +91,22 @@ def _at(values: Sequence[float], share: float) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description="wrong kernels mended by trial")
     parser.add_argument("folders", nargs="*", type=Path, default=[
-        one.folder() for one in select("wrong_answer", "runtime_error")])
+        member.folder() for member in select("wrong_answer", "runtime_error")])
     parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
     LANE.open()
     try:
-        found = []
+        outcomes = []
         for folder, file in files(options.folders, options.every):
-            found.append(searched(folder, file))
-            print(found[-1].name, found[-1].repair is not None, file=sys.stderr)
+            outcomes.append(searched(folder, file))
+            print(outcomes[-1].name, outcomes[-1].repair is not None, file=sys.stderr)
     finally:
         LANE.close()
-    print("\n".join(table(found)))
-    for one in found:
-        print(f"\n* `{one.name}` {one.verdict}: {one.said}")
-        if one.repair:
-            print(f"  - after {one.repair.tried}: {one.repair.told}\n\n```diff\n{one.repair.diff}\n```")
+    print("\n".join(table(outcomes)))
+    for outcome in outcomes:
+        print(f"\n* `{outcome.name}` {outcome.verdict}: {outcome.said}")
+        if outcome.repair:
+            print(f"  - after {outcome.repair.tried}: {outcome.repair.told}\n\n```diff\n{outcome.repair.diff}\n```")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Does a grade repeat? The speed of our reference, measured again and again, by thresholds far off and near.
+"""Repeatability of a grade: the speed of our reference, measured many times, by thresholds far off and near.
 
     .venv/bin/python -m benchmarks.repeatability [--runs 50] [--only silu] [--cases 1] [--thresholds usual,near]
         [--hog none|cpu|gpu]
@@ -38,11 +38,11 @@ from grader.results.estimate import Estimate, combine, points_share
 from grader.results.result import Timing
 from grader.sandbox.forkserver.handle import InfrastructureError
 
-# Of the target, in the course's own tables too.
+# Share of the target, as in the course's own tables.
 FLOOR_SHARE = 0.3
 TRIALS = 3
 
-# Its own starter has gone: it is nobody's child that the grader knows.
+# Its starter has ended, so it is no child of a process that the grader knows.
 STARTER = """
 import subprocess, sys
 nowhere = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -82,15 +82,15 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|---|")
     with _hogs(options.hog):
         for name in options.only.split(","):
-            found = catalogue.assignments()[name]
-            _assignment(found.model_copy(update={"timed": found.timed[: options.cases]}), course, options.runs,
-                        options.thresholds.split(","))
+            assignment = catalogue.assignments()[name]
+            few = assignment.model_copy(update={"timed": assignment.timed[: options.cases]})
+            _assignment(few, course, options.runs, options.thresholds.split(","))
     LANE.close()
 
 
 def _assignment(assignment: Assignment, course: Course, runs: int, wanted: list[str]) -> None:
     usual = course.threshold_of(assignment.name)
-    first = [found for found in (_timings(assignment, course, usual) for _ in range(TRIALS)) if found]
+    first = [timings for timings in (_timings(assignment, course, usual) for _ in range(TRIALS)) if timings]
     ratio = statistics.median(_estimate(timings).median for timings in first) if first else usual.target
     near = Threshold(floor=FLOOR_SHARE * ratio, target=ratio)
     # The share is then 90.5 steps of 100.
@@ -99,39 +99,39 @@ def _assignment(assignment: Assignment, course: Course, runs: int, wanted: list[
     for which, threshold in (("usual", usual), ("near", edge)):
         if which not in wanted:
             continue
-        started, found, failed, stopped = time.monotonic(), list[list[Timing]](), 0, False
+        started, measured, failed, stopped = time.monotonic(), list[list[Timing]](), 0, False
         try:
             for _ in range(runs):
                 timings = _timings(assignment, course, threshold)
-                found += [timings] if timings else []
+                measured += [timings] if timings else []
                 failed += not timings
         except KeyboardInterrupt:
             stopped = True
-        seconds = (time.monotonic() - started) / max(1, len(found) + failed)
+        seconds = (time.monotonic() - started) / max(1, len(measured) + failed)
         given = {"the course's": usual} if which == "usual" else {"near": near, "edge": edge}
-        for kind, one in given.items():
-            shares = [points_share(_estimate(timings), one.floor, one.target) for timings in found]
-            _row(assignment.name, kind, found, failed, seconds, [round(s * points.performance, 2) for s in shares])
+        for kind, applied in given.items():
+            shares = [points_share(_estimate(timings), applied.floor, applied.target) for timings in measured]
+            _row(assignment.name, kind, measured, failed, seconds, [round(s * points.performance, 2) for s in shares])
         if which == "near":
             previous, kept = None, []
-            for timings in found:
+            for timings in measured:
                 previous = points_share(_estimate(timings), edge.floor, edge.target, previous=previous)
                 kept.append(round(previous * points.performance, 2))
-            _row(assignment.name, "edge, again", found, failed, seconds, kept)
+            _row(assignment.name, "edge, again", measured, failed, seconds, kept)
         if stopped:
             raise KeyboardInterrupt
 
 
-def _row(name: str, kind: str, found: list[list[Timing]], failed: int, seconds: float, given: list[float]) -> None:
-    if len(found) < 2:
-        print(f"| reference {name} | {kind} | {len(found) + failed} | {failed} | – | – | – | – | {seconds:.1f} | – |",
-              flush=True)
+def _row(name: str, kind: str, measured: list[list[Timing]], failed: int, seconds: float, given: list[float]) -> None:
+    if len(measured) < 2:
+        print(f"| reference {name} | {kind} | {len(measured) + failed} | {failed} | – | – | – | – | "
+              f"{seconds:.1f} | – |", flush=True)
         return
-    ratios = [_estimate(timings).median for timings in found]
+    ratios = [_estimate(timings).median for timings in measured]
     middle = statistics.median(ratios)
-    blocks = statistics.mean(len(timing.ratios) for timings in found for timing in timings)
+    blocks = statistics.mean(len(timing.ratios) for timings in measured for timing in timings)
     counted = ", ".join(f"{value:g} in {count}" for value, count in Counter(given).most_common())
-    print(f"| reference {name} | {kind} | {len(found) + failed} | {failed} | {middle:.4f} "
+    print(f"| reference {name} | {kind} | {len(measured) + failed} | {failed} | {middle:.4f} "
           f"| {statistics.stdev(ratios) / middle:.2%} | {min(ratios):.4f} to {max(ratios):.4f} | {blocks:.1f} "
           f"| {seconds:.1f} | {counted} |", flush=True)
 
@@ -141,7 +141,7 @@ def _estimate(timings: list[Timing]) -> Estimate:
 
 
 def _timings(assignment: Assignment, course: Course, threshold: Threshold) -> list[Timing] | None:
-    """One grading's timed cases; None if the machine was found unfit, which costs nobody points."""
+    """Return one grading's timed cases; None if the machine is unfit, which costs nobody points."""
     thresholds = course.thresholds.model_copy(update={"assignments": {assignment.name: threshold}})
     try:
         return timed(assignment, course.model_copy(update={"thresholds": thresholds}),

@@ -78,7 +78,7 @@ def measure(out: Path, students: int, kernels: tuple[str, ...], before: int, spr
             for _ in client.follow(file):
                 pass
 
-    threads = [threading.Thread(target=student, args=one) for one in zip(clients, range(students), strict=True)]
+    threads = [threading.Thread(target=student, args=(client, number)) for number, client in enumerate(clients)]
     for thread in threads:
         thread.start()
     pages: list[float] = []
@@ -101,7 +101,7 @@ def measure(out: Path, students: int, kernels: tuple[str, ...], before: int, spr
     print(f"{platform.processor() or platform.machine()}, Python {platform.python_version()}; {students} students, "
           f"{len(kernels)} kernels each, {before:,} attempts before")
     print(f"{files} files in {seconds:.0f} s: {3600 * files / seconds:,.0f} an hour")
-    print(f"received, and its place told, within {statistics.median(received):.3f} s (median), "
+    print(f"received, and its place reported, within {statistics.median(received):.3f} s (median), "
           f"{statistics.quantiles(received, n=20)[-1]:.3f} s (95 %)")
     if judged:
         print(f"judged within {statistics.median(judged):.1f} s (median), {statistics.quantiles(judged, n=20)[-1]:.1f} "

@@ -4,7 +4,7 @@ python benchmarks/server_kills.py --kills 100 [--students 4] [--most 16] [--paus
 
 Each time the server is killed (SIGKILL) at a random moment, at most so many seconds after it was started. Students send
 files all the while, after pauses of so many seconds on average, each with contents of its own. At the end the server
-may finish, and what it told each student is compared with its queue and its records.
+may finish, and its answers to each student are compared with its queue and its attempts.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def killed(out: Path, kills: int, students: int, most: float, pause: float) -> N
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "grader", "serve", "--out", str(out), "--listen", f"127.0.0.1:{port}", "--only",
                ",".join(KERNELS)]
-    told: dict[int, str] = {}
+    confirmed: dict[int, str] = {}
     over = threading.Event()
     references = {name: (ROOT / f"reference/{name}.py").read_text() for name in KERNELS}
 
@@ -61,9 +61,9 @@ def killed(out: Path, kills: int, students: int, most: float, pause: float) -> N
             number += 1
             kernel = KERNELS[number % len(KERNELS)]
             content = f"{references[kernel]}\n# {name} {number}\n".encode()
-            # Where it is down, or is killed before it answers, nobody is told that the file is received.
+            # If it is down, or is killed before it answers, it has not confirmed the file.
             with contextlib.suppress(RemoteError):
-                told[client.send(f"{kernel}.py", content)["id"]] = hashlib.sha256(content).hexdigest()
+                confirmed[client.send(f"{kernel}.py", content)["id"]] = hashlib.sha256(content).hexdigest()
             over.wait(random.uniform(0, 2 * pause))
 
     threads = [threading.Thread(target=student, args=(token, name)) for name, token in enumerate(tokens)]
@@ -86,19 +86,19 @@ def killed(out: Path, kills: int, students: int, most: float, pause: float) -> N
         time.sleep(1)
     server.send_signal(signal.SIGINT)
     assert server.wait(60) == 0
-    report(watching, out, told, kills, seconds)
+    report(watching, out, confirmed, kills, seconds)
 
 
-def report(queue: ServerQueue, out: Path, told: dict[int, str], kills: int, seconds: float) -> None:
+def report(queue: ServerQueue, out: Path, confirmed: dict[int, str], kills: int, seconds: float) -> None:
     jobs = {job.id: job for job in queue.jobs(most=1_000_000)}
     with Store.existing(out) as store:
-        attempts = Counter(one.submission for one in store.attempts())
-    lost = [number for number, sha in told.items() if number not in jobs or jobs[number].sha != sha]
+        attempts = Counter(attempt.submission for attempt in store.attempts())
+    lost = [number for number, sha in confirmed.items() if number not in jobs or jobs[number].sha != sha]
     states = Counter(f"{jobs[number].state}{f' ({jobs[number].why})' * (jobs[number].state != 'finished')}"
-                     for number in told if number in jobs)
+                     for number in confirmed if number in jobs)
     twice = [sha for sha, count in attempts.items() if count > 1]
     unrecorded = [job.id for job in jobs.values() if job.state == "finished" and attempts[job.sha] != 1]
-    print(f"{kills} kills in {seconds:.0f} s; {len(told)} files were told to be received, {len(jobs)} are in the queue")
+    print(f"{kills} kills in {seconds:.0f} s; {len(confirmed)} files were confirmed, {len(jobs)} are in the queue")
     print(f"lost: {len(lost)}; judged twice: {len(twice)}; finished without an attempt: {len(unrecorded)}")
     print("; ".join(f"{count} {state}" for state, count in states.most_common()))
     raise SystemExit(bool(lost or twice or unrecorded))

@@ -44,7 +44,7 @@ SIZES: dict[str, list[dict[str, int]]] = {
 
 
 def tensors(name: str, sizes: dict[str, int]) -> list[Tensor]:
-    """Inputs, and the output full of poison, in the order of the parameters."""
+    """Return inputs, and the output full of poison, in the order of the parameters."""
     torch.manual_seed(1)
     if name == "gemm":
         m, n, k = sizes["M"], sizes["N"], sizes["K"]
@@ -65,7 +65,7 @@ def right(name: str, given: list[Tensor]) -> bool:
 
 
 def fastest(call: Callable[[], Any], rounds: int) -> float:
-    """Milliseconds of processor time of the fastest round: other programs do not count."""
+    """Return the processor milliseconds of the fastest round: other programs do not count."""
     times = []
     for _ in range(rounds):
         started = time.process_time()
@@ -75,12 +75,12 @@ def fastest(call: Callable[[], Any], rounds: int) -> float:
 
 
 def simulated(name: str, sizes: dict[str, int]) -> tuple[float, float, bool]:
-    """Milliseconds to read the kernels and to run them, and whether the answer was right."""
+    """Return the milliseconds to read the kernels and to run them, and whether the answer was right."""
     case = Case(name="benchmark", sizes=sizes)
     plan = plan_file(ROOT / "reference" / f"{name}.py", assignment_of(name), case)
     assert isinstance(plan, Plan), plan
     given = tensors(name, sizes)
-    memories = [memory(each) for each in given]
+    memories = [memory(tensor) for tensor in given]
     preparing._known.clear()
     reading = fastest(lambda: [preparing.prepare_code(kernel) for kernel in plan.kernels], 1)
     ran = fastest(lambda: run(plan, memories, outputs=["out"]), ROUNDS)
@@ -89,7 +89,7 @@ def simulated(name: str, sizes: dict[str, int]) -> tuple[float, float, bool]:
 
 
 def interpret(name: str, sizes: dict[str, int]) -> float:
-    """Milliseconds in Triton's interpreter, in the process that was started for it."""
+    """Return the milliseconds in Triton's interpreter, in the process that was started for it."""
     module = importlib.import_module(f"reference.{name}")
     given = tensors(name, sizes)
     out = given[-1]
@@ -109,7 +109,7 @@ def interpret(name: str, sizes: dict[str, int]) -> float:
 def main() -> int:
     if len(sys.argv) > 1:
         name, *texts = sys.argv[1:]
-        print(interpret(name, {key: int(value) for key, value in (each.split("=") for each in texts)}))
+        print(interpret(name, {key: int(value) for key, value in (text.split("=") for text in texts)}))
         return 0
     prepare()
     model = next((line.split(": ")[1] for line in Path("/proc/cpuinfo").read_text().splitlines()
@@ -119,8 +119,8 @@ def main() -> int:
     print("| kernel | sizes | reading ms | simulated ms | Triton's interpreter ms | times faster |")
     print("|---|---|---|---|---|---|")
     good = True
-    for name, each in SIZES.items():
-        for sizes in each:
+    for name, listed in SIZES.items():
+        for sizes in listed:
             reading, ran, correct = simulated(name, sizes)
             good = good and correct
             child = subprocess.run(

@@ -42,13 +42,13 @@ SEED = 5
 
 
 def members() -> list[Path]:
-    """The files of the corpus and the references, in order."""
-    folders = [*(one.folder() for one in select()), ROOT / "reference/cuda"]
+    """Return the files of the corpus and the references, in order."""
+    folders = [*(member.folder() for member in select()), ROOT / "reference/cuda"]
     return sorted(path for folder in folders for path in folder.glob(f"*{SUFFIX}"))
 
 
 def outcomes(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Case, outcome of the simulator and outcome of the GPU, for each case that both can run."""
+    """Yield case, outcome of the simulator and outcome of the GPU, for each case that both can run."""
     assignment = assignments()[FILES[path.name]].written(path.name)
     preparing = Preparing(assignment, path.read_bytes(), LIMITS, device.properties())
     drawn = {case.name: draw(assignment, case, SEED, cuda=False) for case in assignment.cases_for("cpu")}
@@ -58,17 +58,17 @@ def outcomes(path: Path) -> Iterator[tuple[str, str, str]]:
     simulation = Simulation(preparing, seconds=LIMITS.call_seconds)
     launching = Launching(assignment, LANE.executors, seconds=LIMITS.call_seconds)
     try:
-        for one, plan in zip(wanted, preparing.plan(wanted).outcomes, strict=True):
+        for call, plan in zip(wanted, preparing.plan(wanted).outcomes, strict=True):
             if not isinstance(plan, Plan):
                 continue
             binaries = preparing.binaries(kernels_of([plan]))
-            inputs = drawn[one.case.name]
-            seen = _seen(assignment, one.case, simulation.run(assignment, one.case, plan, [inputs]), inputs)
+            inputs = drawn[call.case.name]
+            seen = _seen(assignment, call.case, simulation.run(assignment, call.case, plan, [inputs]), inputs)
             code = [binary for binary in binaries if isinstance(binary, Binary)] if isinstance(binaries, list) else []
             if len(code) < len(plan.kernels):
                 continue
-            ran = launching.run(one.case, plan, code, [_on_device(assignment, inputs)])
-            yield one.case.name, seen, _answer(assignment, ran, inputs) if isinstance(ran, Ran) else "stopped"
+            ran = launching.run(call.case, plan, code, [_on_device(assignment, inputs)])
+            yield call.case.name, seen, _answer(assignment, ran, inputs) if isinstance(ran, Ran) else "stopped"
     finally:
         simulation.end()
         launching.end()
@@ -77,8 +77,8 @@ def outcomes(path: Path) -> Iterator[tuple[str, str, str]]:
 def _seen(assignment: Assignment, case: Case, ran: object, inputs: Inputs) -> str:
     if not isinstance(ran, Ran):
         return "not simulated" if type(ran).__name__ == "CannotSimulate" else "stopped"
-    found = explain_findings(assignment, "", ran.findings)
-    return f"finding: {found.kind}" if found is not None else _answer(assignment, ran, inputs)
+    explained = explain_findings(assignment, "", ran.findings)
+    return f"finding: {explained.kind}" if explained is not None else _answer(assignment, ran, inputs)
 
 
 def _answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> str:

@@ -36,13 +36,13 @@ COUNTED: Mapping[str, tuple[str, ...]] = {
     "store sectors": (f"{_L1}t_sectors_pipe_lsu_mem_global_op_st.sum",),
     "atomic requests": (f"{_L1}t_requests_pipe_lsu_mem_global_op_red.sum",
                         f"{_L1}t_requests_pipe_lsu_mem_global_op_atom.sum"),
-    "shared wavefronts": tuple(f"{_SASS}pipe_lsu_wavefronts_mem_shared_op_{one}.sum" for one in _SHARED),
+    "shared wavefronts": tuple(f"{_SASS}pipe_lsu_wavefronts_mem_shared_op_{operation}.sum" for operation in _SHARED),
     "bank conflicts": (
-        *(f"{_L1}data_bank_conflicts_pipe_lsu_mem_shared_op_{one}.sum" for one in _SHARED[:2]),
-        *(f"{_SASS}bank_conflicts_pipe_lsu_mem_shared_op_{one}.sum" for one in _SHARED[2:])),
-    "multiply-adds": tuple(f"smsp__sass_thread_inst_executed_op_{one}_pred_on.sum"
-                           for one in ("ffma", "fmul", "dfma", "dmul")),
-    "operations of tensor cores": tuple(f"sm__ops_path_tensor_src_{one}.sum" for one in (
+        *(f"{_L1}data_bank_conflicts_pipe_lsu_mem_shared_op_{operation}.sum" for operation in _SHARED[:2]),
+        *(f"{_SASS}bank_conflicts_pipe_lsu_mem_shared_op_{operation}.sum" for operation in _SHARED[2:])),
+    "multiply-adds": tuple(f"smsp__sass_thread_inst_executed_op_{instruction}_pred_on.sum"
+                           for instruction in ("ffma", "fmul", "dfma", "dmul")),
+    "operations of tensor cores": tuple(f"sm__ops_path_tensor_src_{kind}.sum" for kind in (
         "fp16", "bf16_dst_fp32", "tf32_dst_fp32", "fp64")),
     "divergent branches": ("smsp__sass_branch_targets_threads_divergent.sum",),
     "local requests": (f"{_L1}t_requests_pipe_lsu_mem_local_op_ld.sum",
@@ -68,7 +68,7 @@ def ours(launch: LaunchFacts) -> dict[str, float]:
 
     def total(space: str, way: str, of: str) -> float:
         return launch.scale * sum(
-            float(getattr(one, of)) for one in warps.accesses if (one.space, one.access) == (space, way))
+            float(getattr(access, of)) for access in warps.accesses if (access.space, access.access) == (space, way))
 
     shared = [(total("shared", way, "parts"), total("shared", way, "least")) for way in ("load", "store")]
     return {
@@ -79,11 +79,11 @@ def ours(launch: LaunchFacts) -> dict[str, float]:
         "bank conflicts": sum(parts - least for parts, least in shared),
         "multiply-adds": launch.scale * warps.multiply_adds,
         "operations of tensor cores": 2 * launch.scale * warps.tensor_multiply_adds,
-        "divergent branches": launch.scale * sum(one.divergent for one in warps.branching),
+        "divergent branches": launch.scale * sum(branching.divergent for branching in warps.branching),
         # A request is that of 32 lanes, mostly with four bytes each.
         "local requests": launch.scale * warps.local / 128,
-        "bytes read": launch.scale * sum(one.needed for one in launch.accesses if one.access == "load"),
-        "bytes written": launch.scale * sum(one.needed for one in launch.accesses if one.access == "store")}
+        "bytes read": launch.scale * sum(access.needed for access in launch.accesses if access.access == "load"),
+        "bytes written": launch.scale * sum(access.needed for access in launch.accesses if access.access == "store")}
 
 
 def rows(path: Path) -> Iterator[str]:
@@ -98,18 +98,18 @@ def rows(path: Path) -> Iterator[str]:
         yield f"| {name} | {facts} |"
         return
     with recorded(assignment, case, source, course) as made:
-        metrics = [one for each in COUNTED.values() for one in each]
-        found = made if isinstance(made, ToolFailure) else asked(made, metrics)
-    if isinstance(found, ToolFailure):
-        yield f"| {name} | {found.message} |"
+        metrics = [name for names in COUNTED.values() for name in names]
+        counters = made if isinstance(made, ToolFailure) else asked(made, metrics)
+    if isinstance(counters, ToolFailure):
+        yield f"| {name} | {counters.message} |"
         return
-    for launch, row in zip(facts.launched.launches, found, strict=False):
+    for launch, row in zip(facts.launched.launches, counters, strict=False):
         counted = ours(launch)
         cells = [_cell(counted.get(what, math.nan), [value(row, metric) for metric in of])
                  for what, of in COUNTED.items()]
         yield f"| {name}{' (cut)' if launch.cut else ''} {launch.kernel} | {' | '.join(cells)} |"
-    if len(found) != len(facts.launched.launches):
-        yield f"| {name} | {len(facts.launched.launches)} launches, {len(found)} of ncu |"
+    if len(counters) != len(facts.launched.launches):
+        yield f"| {name} | {len(facts.launched.launches)} launches, {len(counters)} of ncu |"
 
 
 def _cell(ours: float, metrics: Sequence[float | None]) -> str:
@@ -120,7 +120,7 @@ def _cell(ours: float, metrics: Sequence[float | None]) -> str:
 
 
 def main(chosen: list[str]) -> None:
-    paths = [Path(one) for one in chosen] or [
+    paths = [Path(file) for file in chosen] or [
         *sorted((ROOT / "reference").glob("*.py")), *sorted((ROOT / "reference/cuda").rglob("*.cu")),
         *(path for name in MEMBERS for path in Member(f"accepted/{name}").folder().iterdir())]
     print(f"| file, kernel | {' | '.join(COUNTED)} |\n|{'---|' * (len(COUNTED) + 1)}", flush=True)

@@ -21,7 +21,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            # Whoever started the command closed the stream.
+            # The command's caller closed the stream.
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     # Late: these take a quarter of a second.
     from grader.commands import cli

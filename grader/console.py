@@ -119,13 +119,13 @@ def _entered(context: typer.Context, given: Path) -> Path:
     try:
         # Typer's own copy of click has the class of these sources, and no name for it.
         source = context.get_parameter_source("course")
-        found = home.find_here() if source is None or source.name == "DEFAULT" else home.named(given)
-        if found.found_none and (target := context.params.get("target")):
+        course = home.find_here() if source is None or source.name == "DEFAULT" else home.named(given)
+        if course.found_none and (target := context.params.get("target")):
             home.not_around(target)
     except home.HomeError as error:
         usage(str(error))
-    home.enter(found)
-    return found.file
+    home.enter(course)
+    return course.file
 
 
 def program() -> str:

@@ -141,9 +141,9 @@ def find_here() -> Home:
 def not_around(target: Path) -> None:
     """Raise HomeError if a file or folder lies in a course that nobody named. The assignments of that course, which may
     be a student's, would run although the user only asks about one file."""
-    found = find(target)
-    if found.file.parent not in (ROOT, SHIPPED):
-        raise HomeError(UNTRUSTED.format(file=found.file, why=f"lies around {target} and not around this folder"))
+    course = find(target)
+    if course.file.parent not in (ROOT, SHIPPED):
+        raise HomeError(UNTRUSTED.format(file=course.file, why=f"lies around {target} and not around this folder"))
 
 
 def named(path: Path) -> Home:

@@ -31,21 +31,21 @@ def check(name: str, text: str, *options: str) -> bool:
     file = f"{name}.py"
     path = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
     try:
-        found = home.find_here()
+        course = home.find_here()
     except home.HomeError as error:
         print(f"kernelmark: {error}")
         return False
     # The cell's file lies in no course.
-    course = [] if found.shipped else ["--course", str(found.file)]
+    named = [] if course.shipped else ["--course", str(course.file)]
     with temporary.folder("cell") as folder:
         (folder / file).write_text(text, encoding="utf-8")
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "grader", "check", file, "--only", name, *course, *options], cwd=folder,
+            [sys.executable, "-P", "-m", "grader", "check", file, "--only", name, *named, *options], cwd=folder,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
             env={**os.environ, "PYTHONPATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1"})
     # The command that repeats the check names the temporary file, which is gone: name the cell's magic in its place.
     said = done.stdout.replace(f": kernelmark check {file} ", f": %%kernelmark {name} ")
-    print(said.replace(f" {shlex.join(course)}", "") if course else said, end="")
+    print(said.replace(f" {shlex.join(named)}", "") if named else said, end="")
     return done.returncode == 0
 
 

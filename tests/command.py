@@ -21,7 +21,7 @@ from grader import home
 from grader.commands.cli import app
 from grader.console import console, errors
 from grader.grading.job import Graded
-from grader.grading.lanes import At, Jobs, Lanes, Look
+from grader.grading.lanes import Jobs, Lanes, Ongoing, Survey
 from grader.home import ROOT
 from grader.results.result import Environment, Result
 from grader.sandbox.confine import processes
@@ -93,10 +93,10 @@ class _ThisProcess:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
+    def survey(self, survey: Survey, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
         found: Future[tuple[str, Environment]] = Future()
         try:
-            found.set_result(question(asked, names))
+            found.set_result(survey(asked, names))
         except Exception as error:
             found.set_exception(error)
         return found
@@ -104,7 +104,7 @@ class _ThisProcess:
     def leave_out_spare(self) -> None:
         pass
 
-    def running(self) -> list[At]:
+    def running(self) -> list[Ongoing]:
         return []
 
     def words(self) -> str:

@@ -123,7 +123,7 @@ def test_everyone_who_can_be_graded_is(odd_class: tuple[subprocess.CompletedProc
 
 
 UNREADABLE = {
-    "empty": "not in the submission", "latin1": "UTF-8", "nulls": "null", "giant": "at most 131,072 expected",
+    "empty": "not in the submission", "latin1": "UTF-8", "nulls": "null", "giant": "at most 131,072 are allowed",
     "bomb": "nest", "linked": "symbolic link out of the submission", "fifo": "not a regular file",
 }
 
@@ -212,7 +212,7 @@ def test_grading_some_assignments_again_keeps_the_others_and_changes_no_grade(tm
     assert second.assignments["transpose"].verdict == "wrong_answer" and second.score == 120
     assert [note for note in second.notes if note.startswith("SiLU was graded earlier (")]
     third, said = graded("silu", "--force")
-    assert third == second and "1 standing grade has a newer attempt beside it" in said
+    assert third == second and "1 grade that counts has a newer attempt beside it" in said
     done = kernelmark(*again, "silu", "--student", "bob")
     assert done.returncode == 2 and "--student 'bob': no such student" in done.stderr
 

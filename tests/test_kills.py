@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.attempts.standing import standing
+from grader.classroom.attempts.selected import select_attempts
 from grader.classroom.attempts.store import Store
 from grader.home import ROOT
 from grader.results.result import Result
@@ -86,7 +86,7 @@ def state(root: Path) -> State:
                                     for one in attempts)
         assert all(store.result(one) is not None for one in attempts)
         found["standing"] = {one.attempt.slug: (one.attempt.submission, one.attempt.verdict, one.attempt.score)
-                             for one in standing(attempts, store.decisions()).values()}
+                             for one in select_attempts(attempts, store.decisions()).values()}
     for path in sorted(out.glob("*/result.json")):
         one = Result.model_validate_json(path.read_bytes()).assignments["silu"]
         found["shown"][path.parent.name] = (one.source_sha256, one.verdict, one.score)

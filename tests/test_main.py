@@ -79,7 +79,7 @@ def test_colours_asked_for_make_a_pipe_no_terminal(desk: dict[str, Path]) -> Non
     assert b"\x1b[32m" in done.stdout and not re.search(rb"\r|\x1b\[[^m]*[^m\d;]", done.stdout), done
 
 
-FEW = b"kernelmark: at most 64 open files are allowed here, 256 expected; raise the limit (ulimit -n)\n"
+FEW = b"kernelmark: at most 64 open files are allowed here, and 256 are needed; raise the limit (ulimit -n)\n"
 
 
 @pytest.mark.parametrize(("limit", "status", "said"), [("-n 64", 2, FEW), ("-Sn 64", 0, b"")])

@@ -110,9 +110,9 @@ def mistakes(subject: Subject) -> Iterator[str]:
 def _namesakes(of_output: str, answers: Mapping[str, Sequence[Tensor | None]]) -> Iterator[str]:
     keys = list(answers)
     for place, key in enumerate(keys):
-        for other in keys[:place]:
-            pairs = [(a, b) for a, b in zip(answers[key], answers[other], strict=True) if a is not None]
-            first, second = (numbered.partition(" ")[2] for numbered in (other, key))
+        for earlier in keys[:place]:
+            pairs = [(a, b) for a, b in zip(answers[key], answers[earlier], strict=True) if a is not None]
+            first, second = (numbered.partition(" ")[2] for numbered in (earlier, key))
             same = all(b is not None and torch.allclose(a.double(), b.double(), equal_nan=True) for a, b in pairs)
             if first != second and pairs and same:
                 yield f"{of_output}mistakes {first!r} and {second!r} give the same answer on all cases; " \
@@ -141,14 +141,14 @@ def timing(subject: Subject) -> Iterator[str]:
     if assignment.renew is not None:
         renewal = assignment.renew(drawn.inputs, numpy.random.default_rng(SEEDS[0]))
         renewal.elements.copy_(renewal.values)
-        if not torch.equal(*(catalogue.right_answer(assignment, one) for one in (drawn.inputs, renewal.inputs))):
+        if not torch.equal(*(catalogue.right_answer(assignment, inputs) for inputs in (drawn.inputs, renewal.inputs))):
             yield f"{largest.name}: renew: the values that it gives lead to another answer than its inputs"
 
 
 def _parts(subject: Subject, view: Assignment, drawn: Drawn) -> Iterator[str]:
     """Yield the problems of `rows` and `columns`."""
     name, expected = view.output.name, drawn.right[view.output.name]
-    stored = {other: subject.stored(other, drawn.case, right) for other, right in drawn.right.items()}
+    stored = {name: subject.stored(name, drawn.case, right) for name, right in drawn.right.items()}
     for about, part_of, axis in (("rows", view.rows, 0), ("columns", view.columns, expected.dim() - 1)):
         if part_of is None:
             continue

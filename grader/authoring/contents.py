@@ -61,10 +61,10 @@ def drawing(subject: Subject) -> Iterator[str]:
     """Check that inputs are as declared, follow from the seed, and differ."""
     differs, numbers = dict[str, bool](), dict[str, set[object]]()
     for case in subject.cases:
-        inputs, same, other = (subject.inputs(case, seed) for seed in (SEEDS[0], SEEDS[0], SEEDS[1]))
+        inputs, same, redrawn = (subject.inputs(case, seed) for seed in (SEEDS[0], SEEDS[0], SEEDS[1]))
         named = subject.assignment.distributions(case) if subject.assignment.distributions is not None else {}
         for p in given(subject.assignment.parameters):
-            value, differ = inputs[p.name], not _equal(inputs[p.name], other[p.name])
+            value, differ = inputs[p.name], not _equal(inputs[p.name], redrawn[p.name])
             problem = _number_problem(p, value) if isinstance(p, Scalar) else _tensor_problem(p, case, value)
             if not problem and not _equal(value, same[p.name]):
                 problem = "its contents must follow from the seed"
@@ -74,12 +74,12 @@ def drawing(subject: Subject) -> Iterator[str]:
             if problem:
                 yield f"{case.name}: {p.name}: {problem}"
             if isinstance(p, Scalar):
-                numbers.setdefault(p.name, set()).update((value, other[p.name]))
+                numbers.setdefault(p.name, set()).update((value, redrawn[p.name]))
             elif not isinstance(named.get(p.name), Fixed):
                 differs[p.name] = differs.get(p.name, False) or differ
-    for name, found in numbers.items():
-        if len(found) == 1:
-            yield f"{name}: {found.pop()} in every case, so a kernel that ignores it passes; give it another value, too"
+    for name, drawn in numbers.items():
+        if len(drawn) == 1:
+            yield f"{name}: {drawn.pop()} in every case, so a kernel that ignores it passes; give it another value, too"
         else:
             yield from _left_to_luck(subject, name)
     for name, differ in differs.items():

@@ -32,11 +32,11 @@ NOTEBOOK = "student_template/kernels.ipynb"
 _BEGIN = """# Your kernels
 
 Run the first cell once: it installs torch, triton and the checker, which takes minutes. Then write a kernel into its
-cell and run that: it is checked as a grading would check it, and no GPU is needed.
+cell and run that: the cell is checked as in a grading, without a GPU.
 
-`%%kernelmark silu --save` also writes the cell to `silu.py`. Hand in these files, or this notebook: of each kernel its
-cell is taken, alone. `--report` writes the page that a grading would write, too. `README.md` has the rules, and the
-handout of each kernel says what is asked.
+`%%kernelmark silu --save` also writes the cell to `silu.py`. Hand in these files, or this notebook: the cell of each
+kernel counts, alone. `--report` also writes the page of a grading. `README.md` has the rules, and the handout of each
+kernel says what is asked.
 """
 _INSTALL = """# In Colab: first put the zip of your course beside this notebook (the folder symbol on the left).
 import shutil
@@ -70,8 +70,8 @@ def parts(assignment: Assignment, course: Course) -> dict[str, str]:
 def texts(assignments: Mapping[str, Assignment], course: Course, root: Path) -> dict[Path, dict[str, str]]:
     """Return all files with generated parts: each handout, and the README that lists the course's files."""
     rows = dict.fromkeys(
-        (f"`{one.file}`", f"`{one.signature}`", one.title)
-        for name in course.select(assignments, ()) for one in assignments[name].in_languages(course.languages))
+        (f"`{written.file}`", f"`{written.signature}`", written.title)
+        for name in course.select(assignments, ()) for written in assignments[name].in_languages(course.languages))
     return {**{handout(name, root): parts(assignment, course) for name, assignment in assignments.items()},
             root / "student_template/README.md": {"files": _table(("file", "function", "what it computes"), [*rows])}}
 
@@ -123,8 +123,8 @@ def _task(assignment: Assignment, course: Course) -> str:
     own, *others = assignment.in_languages(course.languages) or [assignment]
     rows = [(f"`{p.name}`", *_argument(assignment, p)) for p in assignment.parameters]
     titles: dict[str, list[str]] = {}
-    for one in (own, *others):
-        titles.setdefault(f"`{one.signature}` in `{one.file}`", []).append(one.front_end.title)
+    for written in (own, *others):
+        titles.setdefault(f"`{written.signature}` in `{written.file}`", []).append(written.front_end.title)
     wanted = ", or ".join(f"{said} ({' or '.join(of)})" if len(of) > 1 else said for said, of in titles.items())
     chosen = "".join(f"\n`{name}` is {_either(map(str, allowed))}.\n" for name, allowed in assignment.choices.items())
     return (f"    {assignment.formula}\n\nWrite {wanted}.\n\n" + _table(("argument", "shape", "dtype", ""), rows)
@@ -134,8 +134,8 @@ def _task(assignment: Assignment, course: Course) -> str:
 def _renamed(assignment: Assignment) -> str:
     """Return a sentence on what the parameters of a language's function stand for."""
     title = assignment.front_end.title
-    meant = [f"`{one.name}` is {'·'.join(one.of) if one.kind == 'size' else f'`{one.of[0]}`'}"
-             for one in assignment.takes if (one.name,) != one.of]
+    meant = [f"`{parameter.name}` is {'·'.join(parameter.of) if parameter.kind == 'size' else f'`{parameter.of[0]}`'}"
+             for parameter in assignment.takes if (parameter.name,) != parameter.of]
     return f"\nIn {title} {', '.join(meant)}.\n" if meant else ""
 
 
@@ -170,7 +170,7 @@ def _laid(assignment: Assignment, parameter: Tensor) -> str:
 def _number(assignment: Assignment, name: str) -> str:
     """Return the distribution of a scalar in words, or the values that cases give it."""
     drawn = [assignment.distributions(case)[name] for case in _public(assignment) if assignment.distributions]
-    values = list(dict.fromkeys(one.value for one in drawn if isinstance(one, Fixed)))
+    values = list(dict.fromkeys(distribution.value for distribution in drawn if isinstance(distribution, Fixed)))
     if not values:
         return f"{described(*drawn)}, another one at each call" if drawn else ""
     few = _either(map(str, values)) if len(values) <= MOST_VALUES else f"{min(values)} to {max(values)}"
@@ -195,7 +195,7 @@ def _near(view: Assignment, cases: Sequence[Case]) -> str:
     """Return in words the error allowed for the output that `view` is about."""
     if view.tolerance is None:
         return "Every bit must match."
-    # The largest ordinary case is the most telling.
+    # The largest ordinary case shows the most.
     ordinary = [case for case in cases if case.values == cases[0].values]
     expected, allowed = _right(view, max(ordinary, key=lambda case: math.prod(shape_of(view.output, case))))
     most = float(allowed.max())
@@ -207,11 +207,11 @@ def _near(view: Assignment, cases: Sequence[Case]) -> str:
     if not most:
         return "Each element must equal the answer; −0 equals 0."
     dtypes = _dtypes(view, view.output)
-    told = float((allowed / expected.abs())[expected != 0].median()) if bool((expected != 0).any()) else 0
-    share = f"{told:.0e}".replace("e-0", "e-")
+    relative = float((allowed / expected.abs())[expected != 0].median()) if bool((expected != 0).any()) else 0
+    share = f"{relative:.0e}".replace("e-0", "e-")
     explains = f"Each element may differ from the answer in float64 by what rounding to {_either(dtypes)} explains"
     narrower = {"float64": "float32", "float32": "float16"}.get(view.output.dtype)
-    return (explains + f": most elements by {share} of their value" * bool(told) + "."
+    return (explains + f": most elements by {share} of their value" * bool(relative) + "."
             + f" Arithmetic in {narrower} fails." * (narrower is not None))
 
 
@@ -271,8 +271,8 @@ def _endings(of: Sequence[str], kinds: Sequence[str]) -> str:
     names. The group that has the first kind gets "all" or "others"."""
     if kinds[0] in of:
         return "all" if len(of) == len(kinds) else "others"
-    words = [word for word in of[0].split("-") if all((word in one.split("-")) == (one in of) for one in kinds)]
-    return f"with `-{words[0]}`" if words and len(of) > 1 else ", ".join(f"`-{one}`" for one in of)
+    words = [word for word in of[0].split("-") if all((word in kind.split("-")) == (kind in of) for kind in kinds)]
+    return f"with `-{words[0]}`" if words and len(of) > 1 else ", ".join(f"`-{kind}`" for kind in of)
 
 
 def _allowed(assignment: Assignment, course: Course) -> str:
@@ -292,11 +292,11 @@ def _points(assignment: Assignment, course: Course) -> str:
             f"the baseline's speed or less, {points.performance:g} at {threshold.target:g} × or more, a straight line "
             f"between.\n* The baseline is PyTorch: `{assignment.baseline.name}`.\n")
     structure = course.structure_of(assignment)
-    earning = [one for name, one in structure.by_name.items() if name not in structure.required]
+    earning = [condition for name, condition in structure.by_name.items() if name not in structure.required]
     if earning:
         text += (f"* {points.structure:g} points for how the kernel works, with or without a GPU, once every case "
                  "passes: a share for each condition.\n")
-        text += "".join(f"  * The kernel has to {one.text}.\n" for one in earning)
+        text += "".join(f"  * The kernel has to {condition.text}.\n" for condition in earning)
     text += "".join(f"* Required: the kernel has to {structure.by_name[name].text}.\n"
                     for name in structure.by_name if name in structure.required)
     if not assignment.timed:

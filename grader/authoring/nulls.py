@@ -89,22 +89,22 @@ def wrong_answers(subject: Subject) -> Iterator[str]:
 
 def nulls(subject: Subject, view: Assignment) -> Mapping[str, Null]:
     """Return the trivial answers for the output that `view` is about, by name."""
-    others = [other.name for other in subject.outputs if other.name != view.output.name]
+    others = [output.name for output in subject.outputs if output.name != view.output.name]
     strided = [p.name for p in view.parameters if isinstance(p, Input | Update)
                and any(p.name in case.strides for case in subject.cases)]
     return {
         **NULLS,
         **({"as it was": Null(lambda aim: aim.drawn.inputs[view.output.name])} if isinstance(view.output, Update)
            else {}),
-        **{f"the answer of {other}": Null(_of_another(other)) for other in others},
+        **{f"the answer of {name}": Null(_of_another(name)) for name in others},
         **{f"{name} as if contiguous": Null(_as_if_contiguous(name)) for name in strided},
     }
 
 
-def _of_another(other: str) -> Callable[[Aim], Tensor | None]:
+def _of_another(name: str) -> Callable[[Aim], Tensor | None]:
     def answer(aim: Aim) -> Tensor | None:
-        found = aim.drawn.right[other]
-        return found if found.shape == aim.right.shape else None
+        another = aim.drawn.right[name]
+        return another if another.shape == aim.right.shape else None
 
     return answer
 
@@ -153,17 +153,17 @@ def _fewer_digits(narrow: torch.dtype, *dtypes: DType) -> Callable[[Aim], Tensor
         if aim.dtype not in dtypes:
             return None
         wide = DTYPES[aim.dtype].is_floating_point
-        found = _answered(aim, {name: _rounded(value, narrow) for name, value in aim.drawn.inputs.items()})
-        return found.to(narrow) if wide else found
+        narrowed = _answered(aim, {name: _rounded(value, narrow) for name, value in aim.drawn.inputs.items()})
+        return narrowed.to(narrow) if wide else narrowed
 
     return answer
 
 
 def _half_precision(aim: Aim) -> Tensor | None:
     """Return the answer in float16, or in bfloat16 where numbers lie beyond float16."""
-    found = _fewer_digits(torch.float16, "float32")(aim)
-    beyond = found is not None and not bool(found.isfinite().all())
-    return _fewer_digits(torch.bfloat16, "float32")(aim) if beyond else found
+    answer = _fewer_digits(torch.float16, "float32")(aim)
+    beyond = answer is not None and not bool(answer.isfinite().all())
+    return _fewer_digits(torch.bfloat16, "float32")(aim) if beyond else answer
 
 
 def _rounded(value: object, narrow: torch.dtype) -> object:

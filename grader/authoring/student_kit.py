@@ -76,12 +76,12 @@ def _packed(out: Path, own: Path, root: Path, rules: Course, text_: str, given: 
     for name, assignment in given.items():
         _copy(root / "assignments" / name, out / "assignments" / name)
         _copy_stub(assignment, root, out)
-        for other in assignment.in_languages(rules.languages):
-            if catalogue.stub(other, root) != catalogue.stub(assignment, root):
-                _copy_stub(other, root, out)
-                languages[other.front_end.name] = other
-    for one in languages.values():
-        _copy_beside(one, root, out)
+        for written in assignment.in_languages(rules.languages):
+            if catalogue.stub(written, root) != catalogue.stub(assignment, root):
+                _copy_stub(written, root, out)
+                languages[written.front_end.name] = written
+    for written in languages.values():
+        _copy_beside(written, root, out)
     _copy(home.own(RULES), out / RULES)
     for path in (out / "README.md", out / RULES):
         # The examples in these texts must name an assignment of the course.

@@ -70,25 +70,25 @@ class Subject:
     def right(self, inputs: Inputs, answered: Answers) -> Answers:
         """Return the oracle's answers. The oracle gets `answered` with finite numbers only, as in a grading."""
         given = {name: finite(answered[name]) for name in self.assignment.conditions}
-        found = self.assignment.oracle(**inputs, **given)
+        returned = self.assignment.oracle(**inputs, **given)
         names = [output.name for output in self.outputs]
-        several = found if isinstance(found, tuple) else (found,)
-        if len(several) != len(names) or (len(names) > 1 and not isinstance(found, tuple)):
-            got = f"a tuple of {len(found)}" if isinstance(found, tuple) else type(found).__name__
+        several = returned if isinstance(returned, tuple) else (returned,)
+        if len(several) != len(names) or (len(names) > 1 and not isinstance(returned, tuple)):
+            got = f"a tuple of {len(returned)}" if isinstance(returned, tuple) else type(returned).__name__
             wanted = f"a tuple ({', '.join(names)})" if len(names) > 1 else "a tensor"
             raise catalogue.CatalogueError(f"oracle: expected {wanted}, got {got}")
-        return {output.name: self.answer("oracle", output, one)
-                for output, one in zip(self.outputs, several, strict=True)}
+        return {output.name: self.answer("oracle", output, value)
+                for output, value in zip(self.outputs, several, strict=True)}
 
-    def answer(self, about: str, output: Output | Update, found: Any) -> Tensor:
-        """Return a value `found` by one of the author's functions as an answer: in float64, or whole for whole
+    def answer(self, about: str, output: Output | Update, value: Any) -> Tensor:
+        """Return a `value` that one of the author's functions returned as an answer: in float64, or whole for whole
         numbers."""
         if len(self.outputs) > 1:
             about = f"{about}: {output.name}"
         whole = not DTYPES[output.dtype].is_floating_point
-        if isinstance(found, Tensor) and whole and not found.is_floating_point():
-            return found
-        return float64(about, found, f"float64 or {output.dtype}" if whole else "float64")
+        if isinstance(value, Tensor) and whole and not value.is_floating_point():
+            return value
+        return float64(about, value, f"float64 or {output.dtype}" if whole else "float64")
 
     def stored(self, name: str, case: Case, answer: Tensor) -> Tensor:
         """Return an answer as a kernel would store it."""
@@ -99,11 +99,13 @@ class Subject:
         """Return the largest error over the error allowed for an answer to the output that `view` is about; all other
         outputs are right. Infinity if the assignment's statistic refuses the answer."""
         name, case, whole = view.output.name, drawn.case, self.assignment.statistic or self.assignment.conditions
-        answered = {other: self.stored(other, case, answer if other == name else right)
-                    for other, right in drawn.right.items() if whole or other == name}
+        answered = {output: self.stored(output, case, answer if output == name else right)
+                    for output, right in drawn.right.items() if whole or output == name}
         expected = self.right(drawn.inputs, answered)[name] if self.assignment.conditions else drawn.right[name]
-        found = self.compared(view, drawn, answered, expected)
-        return math.inf if self.unlikely(drawn.inputs, answered) else 0.0 if found.passed else found.worst_ratio
+        comparison = self.compared(view, drawn, answered, expected)
+        if self.unlikely(drawn.inputs, answered):
+            return math.inf
+        return 0.0 if comparison.passed else comparison.worst_ratio
 
     def compared(self, view: Assignment, drawn: Drawn, answered: Answers, expected: Tensor) -> Comparison:
         """Compare the output that `view` is about, as a kernel answered it, with the right answer. Raises
@@ -136,8 +138,8 @@ class Subject:
                 f"baseline.py: eager returns {len(several)} answers of {len(self.outputs)}; return or write all")
         # A baseline that returns None has written its answer into the output.
         made = several if returned is not None else (None,) * len(self.outputs)
-        answers = {output.name: given[output.name] if one is None else one
-                   for output, one in zip(self.outputs, made, strict=True)}
+        answers = {output.name: given[output.name] if value is None else value
+                   for output, value in zip(self.outputs, made, strict=True)}
         for output in self.outputs:
             if (got := tuple(answers[output.name].shape)) != (shape := shape_of(output, case)):
                 done = "changed the shape of" if returned is None else "returned"

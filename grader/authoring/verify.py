@@ -78,12 +78,12 @@ def _files(subject: Subject) -> Iterator[str]:
     yield from _baseline(subject)
     for path in (catalogue.reference(assignment, root), catalogue.stub(assignment, root)):
         yield from _file(subject, path, assignment.function)
-    for other in assignment.in_languages()[1:]:
-        for path in (catalogue.reference(other, root), catalogue.stub(other, root)):
+    for written in assignment.in_languages()[1:]:
+        for path in (catalogue.reference(written, root), catalogue.stub(written, root)):
             if not path.is_file():
-                yield f"{path}: no such file; write one with {other.signature}"
-            elif other.function not in _outline(other, path).defined:
-                yield f"{path}: no function {other.signature}; add it"
+                yield f"{path}: no such file; write one with {written.signature}"
+            elif written.function not in _outline(written, path).defined:
+                yield f"{path}: no function {written.signature}; add it"
     path = handout.handout(assignment.name, root)
     if not path.is_file():
         yield f"{path}: no such file; write a text for students"
@@ -118,9 +118,9 @@ def _functions(path: Path) -> dict[str, list[str]]:
 def _stub(subject: Subject) -> Iterator[str]:
     if problem := solved(catalogue.stub(subject.assignment, subject.root), subject.assignment.function):
         yield problem
-    for other in subject.assignment.in_languages()[1:]:
-        path = catalogue.stub(other, subject.root)
-        if other.function not in _outline(other, path).stubs:
+    for written in subject.assignment.in_languages()[1:]:
+        path = catalogue.stub(written, subject.root)
+        if written.function not in _outline(written, path).stubs:
             yield f"{path}: not a stub; mark the place to be written as the other stubs do"
 
 
@@ -142,12 +142,12 @@ def _reference(subject: Subject) -> Iterator[str]:
         # The reference meets the assignment's conditions, also where this course gives no points for them.
         course = course.model_copy(update={"points": PointsTable(structure=1)})
     inspections: list[Inspection | None] = []
-    for one in subject.assignment.in_languages():
-        if one.front_end.problem():
+    for written in subject.assignment.in_languages():
+        if written.front_end.problem():
             continue
-        path = catalogue.reference(one, subject.root)
-        task = Task(one, Source(content=path.read_bytes(), file=one.file), course, secrets.token_bytes(32), "cpu")
-        judgement = Judgement(Prepared(task))
+        path = catalogue.reference(written, subject.root)
+        source = Source(content=path.read_bytes(), file=written.file)
+        judgement = Judgement(Prepared(Task(written, source, course, secrets.token_bytes(32), "cpu")))
         for check in judgement.take_all():
             if check.outcome == "failed" and check.detail is not None:
                 yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
@@ -158,9 +158,9 @@ def _reference(subject: Subject) -> Iterator[str]:
         inspections.append(judgement.extras.inspection)
     name, inspection = subject.assignment.name, inspections[0]
     path = catalogue.reference(subject.assignment, subject.root)
-    kept = subject.root / "assignments" / name / FACTS
-    if kept.is_file() and (inspection is None or inspection.figures != good_figures(name, subject.root)):
-        yield f"{kept}: not the figures of {path}; run kernelmark inspect {path} --keep"
+    stored = subject.root / "assignments" / name / FACTS
+    if stored.is_file() and (inspection is None or inspection.figures != good_figures(name, subject.root)):
+        yield f"{stored}: not the figures of {path}; run kernelmark inspect {path} --keep"
 
 
 CHECKS: Mapping[str, Callable[[Subject], Iterator[str]]] = {
@@ -169,7 +169,7 @@ CHECKS: Mapping[str, Callable[[Subject], Iterator[str]]] = {
     "its inputs follow from the seed": contents.drawing,
     "right answers pass": answers.right_answers,
     "wrong answers fail": nulls.wrong_answers,
-    "its mistakes are told apart": answers.mistakes,
+    "no two mistakes are alike": answers.mistakes,
     "its speed can be measured": answers.timing,
     "its handout says what is graded": _handout,
     "its reference kernel gets full marks": _reference,

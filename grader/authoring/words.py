@@ -14,14 +14,14 @@ def described(*drawn: Distribution, bits: int = 32, one_row: bool = False) -> st
     after another. `bits` is the width of an element."""
     first = drawn[0]
     if isinstance(first, Values):
-        return " or ".join(dict.fromkeys(_value(one) for one in drawn if isinstance(one, Values)))
+        return " or ".join(dict.fromkeys(_value(values) for values in drawn if isinstance(values, Values)))
     if isinstance(first, Number):
         return f"between {number(first.low)} and {number(first.high)}"
     if isinstance(first, Bytes):
         return {2: "0 and 255 alone", 256: "any byte"}.get(first.levels, f"{first.levels} levels from 0 to 255")
     if isinstance(first, Bits):
         return f"any {bits} bits that are a finite number: −0, the smallest and the largest among them"
-    return _spread([one for one in drawn if isinstance(one, Spread)], one_row)
+    return _spread([distribution for distribution in drawn if isinstance(distribution, Spread)], one_row)
 
 
 def _value(drawn: Values) -> str:

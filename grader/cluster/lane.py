@@ -27,7 +27,7 @@ from grader.cluster.own import own
 from grader.cluster.scheduler import ending
 from grader.grading import doctor, gpus
 from grader.grading.job import Graded, Job
-from grader.grading.lanes import LocalLanes, Look
+from grader.grading.lanes import LocalLanes, Survey
 from grader.grading.preflight import PlanError
 from grader.sandbox.forkserver import isolation
 from grader.sandbox.forkserver.handle import InfrastructureError
@@ -98,7 +98,7 @@ async def _run(at: Endpoint, folder: str, say: Callable[[str], None]) -> bool:
         await asyncio.wait([asyncio.ensure_future(stop.wait()), ended], return_when=asyncio.FIRST_COMPLETED)
         return stop.is_set()
     except (OSError, TimeoutError, ValueError) as error:
-        raise ClusterError(f"{at}: {error}; lanes cannot join, look at the scheduler's machine") from None
+        raise ClusterError(f"{at}: {error}; lanes cannot join; check the scheduler's machine") from None
     finally:
         _leaving.set()
         await asyncio.gather(*map(_leave, workers), return_exceptions=True)
@@ -118,14 +118,14 @@ def _places(jobs: int) -> list[dict[str, str]]:
     return cards or [{} for _ in range(jobs or len(os.sched_getaffinity(0)))]
 
 
-def introduce(question: Look, asked: str, names: tuple[str, ...]) -> dict[str, Any]:
+def introduce(survey: Survey, asked: str, names: tuple[str, ...]) -> dict[str, Any]:
     """Return a lane's description of itself, before it gets a job, as plain values that every version can read."""
     lane = _here()
     about: dict[str, Any] = {
         "name": lane.name, "own": own(), "level": lane.measured.level,
         "isolation": str(lane.measured), "missing": list(lane.measured.missing)}
     try:
-        without, environment = lane.pool.look(question, asked, names).result()
+        without, environment = lane.pool.survey(survey, asked, names).result()
     except (PlanError, InfrastructureError) as error:
         return about | {"trouble": str(error)}
     except BrokenProcessPool:

@@ -21,7 +21,7 @@ from grader.cluster.key import ClusterError, Endpoint, quiet
 from grader.cluster.own import unlike
 from grader.course.submission import Submission
 from grader.grading.job import Graded, Job
-from grader.grading.lanes import GLANCE_SECONDS, At, JobQueue, Jobs, LanesLostError, Look
+from grader.grading.lanes import GLANCE_SECONDS, JobQueue, Jobs, LanesLostError, Ongoing, Survey
 from grader.results.result import Environment
 from grader.results.text import plural
 from grader.sandbox.forkserver import isolation
@@ -68,7 +68,7 @@ class ClusterLanes:
     def __init__(self, at: Endpoint, minimum: int, say: Callable[[str], None]) -> None:
         quiet()
         self._at, self._minimum, self._say = at, minimum, say
-        self._asked: tuple[Look, str, tuple[str, ...]] | None = None
+        self._asked: tuple[Survey, str, tuple[str, ...]] | None = None
         self._lanes: dict[str, _FarLane] = {}
         self._refused: set[str] = set()
         self._died: Counter[Submission] = Counter()
@@ -97,11 +97,11 @@ class ClusterLanes:
             task.cancel()
         self._client.close(timeout=2)
 
-    def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
+    def survey(self, survey: Survey, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
         """Return a future of the reason why the lanes grade without a GPU ("" if they use GPUs), and of their
         environment. They use GPUs if any lane has one, unless the processor is `asked` for. Waits for a lane. Raises
         LanesLostError."""
-        self._asked = question, asked, tuple(names)
+        self._asked = survey, asked, tuple(names)
         first_seen = 0.0
         while True:
             self._tend()
@@ -112,18 +112,18 @@ class ClusterLanes:
                 break
             self._wait()
         fit = [lane for lane in known if not lane.without] or known
-        self._asked = question, "cpu" if fit[0].without else "cuda", tuple(names)
+        self._asked = survey, "cpu" if fit[0].without else "cuda", tuple(names)
         for lane in known:
             if lane not in fit:
                 self._refuse(lane, f"no GPU ({lane.without}), as others have")
         # The same lanes give the same answer, in whatever order they joined.
         first = min(fit, key=lambda lane: (_environment(lane).device, lane.name))
-        found: Future[tuple[str, Environment]] = Future()
-        found.set_result((first.without, _environment(first)))
-        return found
+        answer: Future[tuple[str, Environment]] = Future()
+        answer.set_result((first.without, _environment(first)))
+        return answer
 
-    def running(self) -> list[At]:
-        gradings = [At(lane.job.submission.student, "", lane.since, lane.name)
+    def running(self) -> list[Ongoing]:
+        gradings = [Ongoing(lane.job.submission.student, "", lane.since, lane.name)
                     for lane in list(self._lanes.values()) if lane.job is not None]
         return sorted(gradings, key=lambda at: at.since)
 
@@ -170,7 +170,7 @@ class ClusterLanes:
         try:
             graded: Graded = pickle.loads(lane.task.result())
         except (KilledWorker, CancelledError, FutureCancelledError, far.Leaving, OSError, TimeoutError) as error:
-            self._look_at_scheduler()
+            self._check_scheduler()
             self._lose(lane, died=isinstance(error, KilledWorker))
             return None
         except Exception as error:
@@ -233,7 +233,7 @@ class ClusterLanes:
         try:
             about = lane.task.result()
         except Exception as error:
-            self._look_at_scheduler()
+            self._check_scheduler()
             self._refuse(lane, f"{type(error).__name__}: {error}")
             return
         lane.name = str(about.get("name", lane.address))
@@ -246,10 +246,10 @@ class ClusterLanes:
             return
         weak = f"isolation level {about['isolation']} ({'; '.join(about['missing'])})"
         if about["level"] < self._minimum:
-            self._refuse(lane, f"{weak}, {self._minimum} {isolation.NAMES[self._minimum]} expected; --allow-degraded "
-                               "grades code that you trust all the same")
+            self._refuse(lane, f"{weak}, and {self._minimum} {isolation.NAMES[self._minimum]} is required; "
+                               "--allow-degraded grades code that you trust all the same")
             return
-        others = {_environment(other).device for other in self._lanes.values() if other.environment is not None}
+        others = {_environment(lane).device for lane in self._lanes.values() if lane.environment is not None}
         lane.environment = environment
         if others and environment.device not in others:
             self._say(f"lanes are unlike: {lane.name} has {environment.device}, others {', '.join(sorted(others))}; "
@@ -279,7 +279,7 @@ class ClusterLanes:
         self._say(f"lane {lane.name or lane.address} refused: {' '.join(why.split())}")
 
     def _wait(self) -> None:
-        tasks = [one.task for one in self._lanes.values() if not one.idle]
+        tasks = [lane.task for lane in self._lanes.values() if not lane.idle]
         if tasks:
             wait(tasks, GLANCE_SECONDS, FIRST_COMPLETED)
         else:
@@ -313,7 +313,7 @@ class ClusterLanes:
         async with asyncio.timeout(LOST_SECONDS):
             return await self._scheduler.ncores()  # type: ignore[no-any-return]
 
-    def _look_at_scheduler(self) -> None:
+    def _check_scheduler(self) -> None:
         try:
             self._start(self._there()).result()
         except (Exception, CancelledError):

@@ -11,11 +11,11 @@ import typer
 
 from grader.classroom.attempts import compare
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.draw import beside, outdated, refresh, removed, whole, write_class_page
 from grader.classroom.attempts.lock import LockedError, locked
 from grader.classroom.attempts.policy import Grade, as_in_roster, class_grades, marks_in_roster
-from grader.classroom.attempts.standing import Standing, newest_books, pending, standing, to_undo
+from grader.classroom.attempts.selected import SelectedAttempt, newest_books, pending, select_attempts, to_undo
 from grader.classroom.attempts.store import FOLDER, Store, StoreError
+from grader.classroom.attempts.student_files import beside, outdated, refresh, removed, whole, write_class_page
 from grader.classroom.intake.manifest import ManifestError, read_manifest
 from grader.console import AGAIN, COURSE, INFRASTRUCTURE_ERROR, TAS, course_option, errors, failed, names_in, say
 from grader.console import usage as _usage
@@ -45,8 +45,8 @@ def add_to(app: typer.Typer) -> None:
 def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
     """Compute the points of recorded checks and times again, with the course's present points and thresholds.
 
-    Runs no submission's code. Where `hints.level` is "edit" by now, students are told the changes that mend their
-    kernels. The new attempts are recorded beside the old: `kernelmark diff` shows what would change,
+    Runs no submission's code. If `hints.level` is "edit" by now, reports show students the changes that mend
+    their kernels. The new attempts are recorded beside the old: `kernelmark diff` shows what would change,
     `kernelmark apply` changes it.
     """
     # Late: numpy is slow to import.
@@ -60,7 +60,7 @@ def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
 
 
 def diff(out: Out = Path("results"), student: Students = None, course: CourseFile = COURSE) -> None:
-    """Show whose grade would change if the newest attempts stood: by how much, in which checks, and why."""
+    """Show whose grade would change if the newest attempts counted: by how much, in which checks, and why."""
     late = course_of(course).late
     with reporting(out), Store.existing(out) as store:
         _known(store, out, student)
@@ -94,10 +94,10 @@ def apply(
             wanted = [after for _, after in pending(store.attempts(), store.decisions())
                       if _named(after, student) and (not names or after.assignment in names)]
             store.decide(wanted)
-            have = "1 newer attempt stands" if len(wanted) == 1 else f"{len(wanted):,} newer attempts stand"
+            have = "1 newer attempt counts" if len(wanted) == 1 else f"{len(wanted):,} newer attempts count"
             outcome = f"{have} now" + "; kernelmark apply --undo takes that back" * bool(wanted)
         trouble = drawn_again(store, out, rules)
-    tell([outcome], trouble)
+    conclude([outcome], trouble)
 
 
 def drawn_again(store: Store, out: Path, course: Course) -> list[str]:
@@ -107,7 +107,7 @@ def drawn_again(store: Store, out: Path, course: Course) -> list[str]:
     return trouble
 
 
-def tell(outcome: Sequence[str], trouble: Sequence[str]) -> None:
+def conclude(outcome: Sequence[str], trouble: Sequence[str]) -> None:
     """Print the outcome. If there was trouble, end the command with the exit status of a failure."""
     for line in outcome:
         say(clean(line, 1000))
@@ -127,21 +127,22 @@ def explain_grade(
 ) -> None:
     """Print every step from raw points to a student's grade, by the course file's late policy.
 
-    Of a kernel that failed, the change that makes every case right is printed, too, if one was found.
+    Also prints the change that makes every case of a failed kernel right, if one was found.
     """
     rules = course_of(course)
     student = composed(student)
     with reporting(out), Store.existing(out) as store:
         people = read_roster(roster) if roster else []
         manifest = read_manifest(intake) if intake else None
-        before = list(standing(store.attempts(), store.decisions()).values())
-        stands, marks = as_in_roster(before, people, manifest), marks_in_roster(store.marks(), people, manifest)
-        chosen = grades(stands, rules, people, marks)
+        before = list(select_attempts(store.attempts(), store.decisions()).values())
+        selected, marks = as_in_roster(before, people, manifest), marks_in_roster(store.marks(), people, manifest)
+        chosen = grades(selected, rules, people, marks)
         lines, changes = nobodys(marks, chosen), dict[int, Repair]()
-        folders = {member.casefold(): hand_in.attempt.slug for hand_in in stands for member in hand_in.attempt.members}
+        folders = {member.casefold(): hand_in.attempt.slug
+                   for hand_in in selected for member in hand_in.attempt.members}
         if student:
             # A group has one folder, and each of its members has a grade. An id may be the source's or the roster's.
-            mates = {member.casefold() for then, now in zip(before, stands, strict=True) if _named(
+            mates = {member.casefold() for then, now in zip(before, selected, strict=True) if _named(
                 then.attempt, [student]) or _named(now.attempt, [student]) for member in now.attempt.members}
             chosen = ([grade for grade in chosen if grade.student.casefold() == student.casefold()]
                       or [grade for grade in chosen if grade.student.casefold() in mates])
@@ -180,14 +181,14 @@ def _repairs(store: Store, given: Iterable[Grade]) -> dict[int, Repair]:
 
 
 def grades(
-    stands: Sequence[Standing], course: Course, roster: Sequence[Student] = (), marks: Sequence[Mark] = (),
+    selected: Sequence[SelectedAttempt], course: Course, roster: Sequence[Student] = (), marks: Sequence[Mark] = (),
 ) -> list[Grade]:
-    """Return everyone's grades by the course's policy, from standing attempts and marks. A course that lists no
+    """Return everyone's grades by the course's policy, from selected attempts and marks. A course that lists no
     assignments has all of them."""
-    books = newest_books(hand_in.attempt for hand_in in stands if hand_in.attempt.judged)
-    names = course.assignments or dict.fromkeys(hand_in.attempt.assignment for hand_in in stands)
+    books = newest_books(hand_in.attempt for hand_in in selected if hand_in.attempt.judged)
+    names = course.assignments or dict.fromkeys(hand_in.attempt.assignment for hand_in in selected)
     known = {name: course.points_of(name).max_score for name in names}
-    return class_grades(stands, roster, course.late, known, books, marks)
+    return class_grades(selected, roster, course.late, known, books, marks)
 
 
 def strangers(course: Path, rules: Course, marks: Sequence[Grade]) -> list[str]:
@@ -221,11 +222,11 @@ def _explained(grade: Grade, folder: str, changes: Mapping[int, Repair]) -> Iter
 def _total(grade: Grade, folder: str) -> str:
     of = f", {grade.grace_days} of {grade.late_days} grace days used" if grade.late_days else ""
     blank = [line.assignment for line in grade.lines if line.open]
-    other = [line.assignment for line in grade.lines if line.other_course]
+    stale = [line.assignment for line in grade.lines if line.other_course]
     who = grade.student if folder == grade.student else f"{grade.student} ({folder})"
     return (f"{who}: {grade.points:g} of {grade.max_score:g}{of}"
             + (f"; not judged yet: {', '.join(blank)}" if blank else "")
-            + (f"; under another course file: {', '.join(other)}" if other else ""))
+            + (f"; under another course file: {', '.join(stale)}" if stale else ""))
 
 
 def _named(attempt: Attempt, names: list[str] | None) -> bool:

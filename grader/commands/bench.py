@@ -12,7 +12,7 @@ from grader.console import COURSE, INFRASTRUCTURE_ERROR, console, course_option,
 from grader.course import catalogue
 from grader.course.course import Course, CourseError, read_course
 from grader.course.submission import Source, read_source_file
-from grader.course.workspace import DeskError
+from grader.course.workspace import WorkspaceError
 from grader.pages.text import percent
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ def bench(
     from grader.grading import preflight
 
     try:
-        desk = checking.find(target, checking.CheckOptions(rules, only=names_in(only)))
+        workspace = checking.find(target, checking.CheckOptions(rules, only=names_in(only)))
         preflight.installed()
         preflight.temporary()
-    except (DeskError, preflight.PlanError, catalogue.CatalogueError) as error:
+    except (WorkspaceError, preflight.PlanError, catalogue.CatalogueError) as error:
         usage(str(error))
     from grader.judging.running.device import no_gpu
 
@@ -61,7 +61,7 @@ def bench(
     wrong = False
     try:
         LANE.open(gpu=True)
-        for name, path in desk.files.items():
+        for name, path in workspace.files.items():
             source = read_source_file(path.parent, path.name, rules.source_bytes)
             wrong = _measure(catalogue.assignments()[name], source, rules, out, profile=profile) or wrong
     except InfrastructureError as error:

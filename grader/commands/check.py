@@ -23,10 +23,11 @@ from rich.console import Console
 
 from grader import temporary
 from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, program
-from grader.course import catalogue, workspace
+from grader.course import catalogue
 from grader.course.course import Course
 from grader.course.submission import Submission, read_source_file, submission_of
-from grader.course.workspace import Desk
+from grader.course.workspace import SOURCE_BYTES, Workspace, WorkspaceError, expected_name
+from grader.course.workspace import find as find_files
 from grader.grading import preflight
 from grader.grading.preflight import PlanError
 from grader.judging.running.lane import LANE, cache_trouble, on_interruption
@@ -83,11 +84,11 @@ class Checker:
 
     def mends(self, name: str, path: Path) -> bool:
         """Return whether the check tries changes that would mend a file."""
-        content = read_source_file(path.parent, path.name, workspace.SOURCE_BYTES).content or b""
-        language = by_content(workspace.expected_name(path, name), content)
+        content = read_source_file(path.parent, path.name, SOURCE_BYTES).content or b""
+        language = by_content(expected_name(path, name), content)
         return self.options.course.hints.level != "off" and bool(language.edits)
 
-    def check(self, desk_: Desk, names: Sequence[str]) -> dict[str, Result]:
+    def check(self, workspace: Workspace, names: Sequence[str]) -> dict[str, Result]:
         """Check the files of these assignments, print the results and return them. A file that could not be checked has
         no result."""
         # Late, see the module.
@@ -97,30 +98,30 @@ class Checker:
         results: dict[str, Result] = {}
         seed = secrets.randbelow(SEEDS) if self.options.seed is None else self.options.seed
         for name in names:
-            path = desk_.files[name]
+            path = workspace.files[name]
             with self.console.status(f"checking {path.name}"):
-                result = self._judged(desk_, name, path, seed)
+                result = self._judged(workspace, name, path, seed)
             if result is None:
                 continue
             results[name] = result
             # Guesses are printed after the search, if it has found nothing better.
             shown = without_guess(result.assignments[name]) if self.mends(name, path) else result.assignments[name]
-            block = terminal.kernel(shown, _shown(path), workspace.expected_name(path, name))
+            block = terminal.kernel(shown, _shown(path), expected_name(path, name))
             self.console.print(block, crop=False)
         return results
 
     def mend(
-        self, desk_: Desk, results: Mapping[str, Result], saved: Callable[[], bool] = lambda: False
+        self, workspace: Workspace, results: Mapping[str, Result], saved: Callable[[], bool] = lambda: False
     ) -> dict[str, Result]:
         """Return these results, each with a change that makes every case right if one is found. Prints the change, or
         else what is guessed. Ends early once `saved` returns True."""
-        return {name: result if saved() or not self.mends(name, desk_.files[name]) else
-                self._mended(name, desk_.files[name], result, saved) for name, result in results.items()}
+        return {name: result if saved() or not self.mends(name, workspace.files[name]) else
+                self._mended(name, workspace.files[name], result, saved) for name, result in results.items()}
 
-    def close(self, target: Path, desk_: Desk, results: Mapping[str, Result], names: Sequence[str]) -> None:
+    def close(self, target: Path, workspace: Workspace, results: Mapping[str, Result], names: Sequence[str]) -> None:
         """Print the summary, and write the report. `names` are the assignments in `target` that were checked just
         now."""
-        for line in desk_.lines:
+        for line in workspace.lines:
             self.console.print(line, markup=False, soft_wrap=True)
         assignments = {name: result.assignments[name] for name, result in results.items()}
         if results:
@@ -136,7 +137,7 @@ class Checker:
                 for check in assignments[name].correctness.checks)]
             if run and self.options.seed is None:
                 seed = self.jobs[run[0]].seed
-                again = shlex.join(self._again(target, {name: desk_.files[name] for name in names}, seed))
+                again = shlex.join(self._again(target, {name: workspace.files[name] for name in names}, seed))
                 self.console.print(f"Seed {seed}; the same inputs again: {again}", style="dim", markup=False,
                                    soft_wrap=True)
             if self.options.out is not None:
@@ -150,25 +151,25 @@ class Checker:
                 from grader.pages import actions
 
                 root = os.environ.get("GITHUB_WORKSPACE", "")
-                paths = {name: os.path.relpath(desk_.files[name], root or ".") for name in assignments}
+                paths = {name: os.path.relpath(workspace.files[name], root or ".") for name in assignments}
                 for line in (f"::{self.token}::", *actions.annotated(joined, paths)):
                     self.console.print(line, markup=False, soft_wrap=True)
-                _summarised(actions.summary(joined, paths, desk_.lines))
+                _summarised(actions.summary(joined, paths, workspace.lines))
 
-    def status(self, desk_: Desk, results: Mapping[str, Result]) -> int:
+    def status(self, workspace: Workspace, results: Mapping[str, Result]) -> int:
         """Return the exit status of a check with these results."""
         graded = [result.assignments[name] for name, result in results.items()]
-        if len(results) < len(desk_.files) or any(a.ours for a in graded):
+        if len(results) < len(workspace.files) or any(a.ours for a in graded):
             return INFRASTRUCTURE_ERROR
         # A kernel that only a GPU can judge does not count as wrong.
-        return RIGHT if desk_.complete and all(a.right or not a.judged for a in graded) else NOT_RIGHT
+        return RIGHT if workspace.complete and all(a.right or not a.judged for a in graded) else NOT_RIGHT
 
     def _again(self, target: Path, files: Mapping[str, Path], seed: int) -> list[str]:
         """Return the command that checks these files again, on the same inputs."""
         only = ",".join(self.options.only)
         if len(files) == 1:
             ((name, target),) = files.items()
-            only = "" if target.name == workspace.expected_name(target, name) else name
+            only = "" if target.name == expected_name(target, name) else name
         return self._command(_shown(target), only, self.options.device, seed)
 
     def _command(self, target: str, only: str, device: str, seed: int) -> list[str]:
@@ -176,7 +177,7 @@ class Checker:
                 *(["--device", device] if device != "auto" else []), *(["--speed"] if self.options.speed else []),
                 "--seed", str(seed), *self.options.words]
 
-    def _judged(self, desk_: Desk, name: str, path: Path, seed: int) -> Result | None:
+    def _judged(self, workspace: Workspace, name: str, path: Path, seed: int) -> Result | None:
         # Late, see the module.
         from grader.grading.grading import grade
         from grader.grading.job import read_job
@@ -186,7 +187,7 @@ class Checker:
             raise InfrastructureError("the GPU does not answer this process any more; start the command again")
         command = self._command(str(path.absolute()), name, self.device, seed)
         try:
-            with _handed_in(desk_.folder, path, workspace.expected_name(path, name)) as submission:
+            with _handed_in(workspace.folder, path, expected_name(path, name)) as submission:
                 job = self.jobs[name] = read_job(
                     submission, self.options.course, (name,), self.device, self.options.speed, seed,
                     os.fsencode(shlex.join(command)).decode("utf-8", "replace"), self.calibrations)
@@ -231,32 +232,32 @@ def check(target: Path, options: CheckOptions, console: Console, errors: Console
     """Check a file, or a folder's files of the course, and return the exit status. With `watch` the check ends at an
     interruption, with the status of the last round.
 
-    Raises DeskError, PlanError and CatalogueError, which are usage errors.
+    Raises WorkspaceError, PlanError and CatalogueError, which are usage errors.
     """
-    desk_ = find(target, options)
+    workspace = find(target, options)
     preflight.device(options.device)
     if options.speed and options.device == "cpu":
         raise PlanError("--speed: needs a GPU; remove --device cpu")
     preflight.installed()
     preflight.temporary()
-    preflight.tools(desk_.files.values())
+    preflight.tools(workspace.files.values())
     if options.out is not None:
-        preflight.results(options.out, (), len(desk_.files))
-    if not desk_.files and not watch:
+        preflight.results(options.out, (), len(workspace.files))
+    if not workspace.files and not watch:
         # The files have other names, so it is not known which assignments they are for.
-        console.print("\n".join(desk_.lines), markup=False, soft_wrap=True)
+        console.print("\n".join(workspace.lines), markup=False, soft_wrap=True)
         if options.github:
             # Late: few checks run in GitHub Actions.
             from grader.pages import actions
 
-            _summarised(actions.sentences(desk_.lines))
+            _summarised(actions.sentences(workspace.lines))
         return NOT_RIGHT
     surroundings.withhold([target if target.is_dir() else target.parent, *filter(None, [options.out])])
     on_interruption(signal.default_int_handler)
     try:
         with console.status("starting"):
             checker = _opened(options, console, errors)
-        return _checked(checker, target, desk_, watch=watch)
+        return _checked(checker, target, workspace, watch=watch)
     except InfrastructureError as error:
         errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)
         return INFRASTRUCTURE_ERROR
@@ -264,39 +265,40 @@ def check(target: Path, options: CheckOptions, console: Console, errors: Console
         LANE.close()
 
 
-def find(target: Path, options: CheckOptions) -> Desk:
-    """Return the files in `target` of the assignments asked for. Raises DeskError, PlanError."""
+def find(target: Path, options: CheckOptions) -> Workspace:
+    """Return the files in `target` of the assignments asked for. Raises WorkspaceError, PlanError."""
     known = catalogue.files()
     try:
         asked = options.course.select(known, options.only)
     except ValueError as error:
         raise PlanError(f"--only: {error}") from None
-    return workspace.find(target, known, asked, named=bool(options.only))
+    return find_files(target, known, asked, named=bool(options.only))
 
 
-def _checked(checker: Checker, target: Path, desk_: Desk, *, watch: bool) -> int:
-    stamps, again = _stamps(desk_), list(desk_.files)
+def _checked(checker: Checker, target: Path, workspace: Workspace, *, watch: bool) -> int:
+    stamps, again = _stamps(workspace), list(workspace.files)
     results: dict[str, Result] = {}
     status: int | None = None
     if checker.options.github:
         checker.console.print(f"::stop-commands::{checker.token}", markup=False)
     try:
         while True:
-            checked = checker.check(desk_, again)
+            checked = checker.check(workspace, again)
             results |= checked
-            status = checker.status(desk_, results)
-            results |= checker.mend(desk_, checked, partial(_changed, desk_, stamps) if watch else lambda: False)
-            checker.close(target, desk_, results, again)
+            status = checker.status(workspace, results)
+            saved_since = partial(_changed, workspace, stamps) if watch else lambda: False
+            results |= checker.mend(workspace, checked, saved_since)
+            checker.close(target, workspace, results, again)
             if not watch:
                 return status
             checker.console.print("Watching: save a file to check it again; Ctrl-C ends this.", style="dim")
-            stamps, saved = _saved(desk_, stamps)
-            before = desk_.files
-            with contextlib.suppress(workspace.DeskError):
-                desk_ = find(target, checker.options)
-            again = [name for name, path in desk_.files.items() if path in saved or path != before.get(name)]
-            stamps = {**_stamps(desk_), **stamps}
-            results = {name: results[name] for name in desk_.files if name in results and name not in again}
+            stamps, saved = _saved(workspace, stamps)
+            before = workspace.files
+            with contextlib.suppress(WorkspaceError):
+                workspace = find(target, checker.options)
+            again = [name for name, path in workspace.files.items() if path in saved or path != before.get(name)]
+            stamps = {**_stamps(workspace), **stamps}
+            results = {name: results[name] for name in workspace.files if name in results and name not in again}
     except KeyboardInterrupt:
         if not watch or status is None:
             raise
@@ -349,25 +351,25 @@ def _handed_in(folder: Path, path: Path, file: str) -> Iterator[Submission]:
         yield replace(submission, folder=copy)
 
 
-def _saved(desk_: Desk, seen: Mapping[Path, Stamp]) -> tuple[dict[Path, Stamp], set[Path]]:
+def _saved(workspace: Workspace, seen: Mapping[Path, Stamp]) -> tuple[dict[Path, Stamp], set[Path]]:
     """Wait until files are saved, and return them. A file counts once it stops changing: an editor may write in several
     steps."""
     before = dict(seen)
     while True:
         time.sleep(POLL_SECONDS)
-        now = _stamps(desk_)
+        now = _stamps(workspace)
         saved = {path for path, stamp in now.items() if stamp is not None and stamp != seen.get(path)}
         if saved and now == before:
             return now, saved
         before = now
 
 
-def _changed(desk_: Desk, seen: Mapping[Path, Stamp]) -> bool:
-    return any(stamp is not None and stamp != seen.get(path) for path, stamp in _stamps(desk_).items())
+def _changed(workspace: Workspace, seen: Mapping[Path, Stamp]) -> bool:
+    return any(stamp is not None and stamp != seen.get(path) for path, stamp in _stamps(workspace).items())
 
 
-def _stamps(desk_: Desk) -> dict[Path, Stamp]:
-    return {path: _stamp(path) for path in (*desk_.files.values(), *desk_.expected)}
+def _stamps(workspace: Workspace) -> dict[Path, Stamp]:
+    return {path: _stamp(path) for path in (*workspace.files.values(), *workspace.expected)}
 
 
 def _stamp(path: Path) -> Stamp:

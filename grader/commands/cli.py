@@ -34,7 +34,7 @@ from grader.console import (
 from grader.console import usage as _usage
 from grader.course import catalogue
 from grader.course.course import CourseError, read_course
-from grader.course.workspace import DeskError
+from grader.course.workspace import WorkspaceError
 
 # The order of commands in `kernelmark --help`: as users need them.
 ORDER = (
@@ -47,7 +47,7 @@ ORDER = (
 
 
 # The class of every error in the words of a command line. Typer does not export it.
-_WORD_ERROR: type[Any] = next(one for one in typer.BadParameter.__mro__ if one.__name__ == "UsageError")
+_WORD_ERROR: type[Any] = next(class_ for class_ in typer.BadParameter.__mro__ if class_.__name__ == "UsageError")
 
 
 class Verbs(TyperGroup):
@@ -148,7 +148,7 @@ def check(
 ) -> None:
     """Check your own kernels before you hand them in, with the judge and the messages of a grading.
 
-    Exit status: 0 if every kernel is right, as far as this machine can tell; 1 if one is wrong, missing, or in a file
+    Exit status: 0 if every kernel is right, as far as this machine can judge; 1 if one is wrong, missing, or in a file
     of another name; 2 for a usage error; 3 if the grader failed.
     """
     known = catalogue.files()
@@ -167,7 +167,7 @@ def check(
         out=out, github=github, words=home.here().words(course))
     try:
         status = checking.check(target, options, console, errors, watch=watch)
-    except (DeskError, PlanError, catalogue.CatalogueError) as error:
+    except (WorkspaceError, PlanError, catalogue.CatalogueError) as error:
         _usage(str(error))
     raise typer.Exit(status)
 

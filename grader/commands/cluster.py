@@ -66,7 +66,7 @@ def lane(
 def cluster_key(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make.")],
 ) -> None:
-    """Make the key of a cluster, valid for a year. Whoever has it controls every lane."""
+    """Make the key of a cluster, valid for a year. It gives control of every lane."""
     _installed()
     # Late, see scheduler.
     from grader.cluster.key import ClusterError, write_key

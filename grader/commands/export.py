@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from grader import languages
-from grader.classroom.attempts.draw import whole
 from grader.classroom.attempts.policy import as_in_roster, marks_in_roster
-from grader.classroom.attempts.standing import standing
+from grader.classroom.attempts.selected import select_attempts
 from grader.classroom.attempts.store import FOLDER, Store, StoreError
+from grader.classroom.attempts.student_files import whole
 from grader.classroom.intake.manifest import ManifestError, read_manifest
 from grader.commands.attempts import grades, nobodys, strangers
 from grader.console import COURSE, INFRASTRUCTURE_ERROR, course_option, errors, failed, names_in, say, usage
@@ -187,7 +187,7 @@ def action(
     files = kit / "student_template" if files is None else files
     for name, path in (("kit", kit), ("files", files)):
         if path.is_absolute() or ".." in path.parts or not re.fullmatch(r"[\w./-]+", str(path), re.ASCII):
-            usage(f"--{name} {path}: a path from the repository's root expected, of letters, digits and ._-/, such as "
+            usage(f"--{name} {path}: give a path from the repository's root of letters, digits and ._-/, such as "
                   "kernels")
     with _kit_made():
         made(out, course, kit, files, force=force)
@@ -334,12 +334,13 @@ def _class(
         if not (results / FOLDER).is_dir():
             return read_class(results, manifest, people, wanted=wanted)
         with Store.existing(results) as store:
-            counting, judged = standing(store.attempts(), store.decisions()).values(), whole(store, results, rules.late)
+            counting = select_attempts(store.attempts(), store.decisions()).values()
+            judged = whole(store, results, rules.late)
             given = marks_in_roster(store.marks(), people or (), manifest)
-        stands = as_in_roster([*counting], people or (), manifest)
-        marks = grades(stands, rules, people or (), given)
+        selected = as_in_roster([*counting], people or (), manifest)
+        marks = grades(selected, rules, people or (), given)
         class_ = read_class(results, manifest, people, ClassRecord(
-            judged, {hand_in.attempt.slug: hand_in.attempt.members for hand_in in stands},
+            judged, {hand_in.attempt.slug: hand_in.attempt.members for hand_in in selected},
             {grade.student.casefold(): grade for grade in marks}), wanted)
         class_.lines += [*strangers(course, rules, marks), *nobodys(given, marks)]
         return class_
@@ -369,7 +370,7 @@ def _write(out: Path, content: bytes, description: str, force: bool) -> None:
     if out.is_file() and not force:
         usage(f"--out {out}: already exists; choose another name or pass --force")
     try:
-        # The user names it: of a link to a file elsewhere that file is meant.
+        # The user names the path: a link stands for the file that it leads to.
         replace(Path(os.path.realpath(out)), content)
     except OSError as error:
         usage(printable(f"--out {failed(error, out)}"))

@@ -11,11 +11,11 @@ from grader import temporary
 from grader.console import COURSE, console, course_option, errors, names_in, usage
 from grader.course import catalogue
 from grader.course.course import CourseError, read_course
-from grader.course.workspace import DeskError
+from grader.course.workspace import WorkspaceError
 
 
 def inspect(
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="The kernels to look at.")],
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The kernels to inspect.")],
     only: Annotated[str, typer.Option(help="The assignment, if the file has another name.")] = "",
     case: Annotated[str, typer.Option(help="The case, e.g. 5x9. Default: the first timed case.")] = "",
     program: Annotated[int | None, typer.Option(min=0, help="Draw the elements that this program touches.")] = None,
@@ -40,13 +40,13 @@ def inspect(
     from grader.grading import preflight
 
     try:
-        desk = checking.find(target, checking.CheckOptions(rules, only=names_in(only)))
+        workspace = checking.find(target, checking.CheckOptions(rules, only=names_in(only)))
         preflight.installed()
         preflight.temporary()
         if out is None and report:
             out = temporary.make("report")
         options = inspecting.InspectOptions(rules, case, program, ptx, out, keep)
-        status = inspecting.run(desk, options, console, errors)
-    except (DeskError, preflight.PlanError, catalogue.CatalogueError, inspecting.NoCase) as error:
+        status = inspecting.run(workspace, options, console, errors)
+    except (WorkspaceError, preflight.PlanError, catalogue.CatalogueError, inspecting.NoCase) as error:
         usage(str(error))
     raise typer.Exit(status)

@@ -17,7 +17,7 @@ from grader.course.catalogue import assignments
 from grader.course.course import Course
 from grader.course.parameters import Scalar
 from grader.course.submission import read_source_file
-from grader.course.workspace import Desk
+from grader.course.workspace import Workspace
 from grader.grading import preflight
 from grader.grading.preflight import PlanError
 from grader.judging.evidence.inspection import FACTS, inspection_of, look, with_warps
@@ -64,26 +64,26 @@ class NoCase(Exception):
     """An error for a case that does not exist; one line lists the cases."""
 
 
-def run(desk: Desk, options: InspectOptions, console: Console, errors: Console) -> int:
+def run(workspace: Workspace, options: InspectOptions, console: Console, errors: Console) -> int:
     """Inspect files, and return the exit status. Raises NoCase and PlanError, which are usage errors."""
-    chosen = {name: _case(assignments()[name], options.case) for name in desk.files}
+    chosen = {name: _case(assignments()[name], options.case) for name in workspace.files}
     if options.out is not None:
-        preflight.results(options.out, (), len(desk.files))
-    kept = {name: home.root() / "assignments" / name / FACTS for name in desk.files} if options.keep else {}
-    for path in kept.values():
+        preflight.results(options.out, (), len(workspace.files))
+    stored = {name: home.root() / "assignments" / name / FACTS for name in workspace.files} if options.keep else {}
+    for path in stored.values():
         if not os.access(path if path.exists() else path.parent, os.W_OK):
             raise PlanError(f"--keep: {path}: cannot be written; check its permissions")
     shown = []
     try:
         LANE.open()
-        for name, path in desk.files.items():
+        for name, path in workspace.files.items():
             with console.status(f"inspecting {path.name}"):
                 facts = _facts(assignments()[name], path, chosen[name], options)
             inspected.show(console, path, facts)
             shown.append(facts)
-            if name in kept and facts.inspection is not None and not facts.inspection.cut:
-                kept[name].write_text(facts.inspection.figures.model_dump_json(indent=1) + "\n", encoding="utf-8")
-                console.print(f"Kept: {kept[name]}", markup=False, soft_wrap=True)
+            if name in stored and facts.inspection is not None and not facts.inspection.cut:
+                stored[name].write_text(facts.inspection.figures.model_dump_json(indent=1) + "\n", encoding="utf-8")
+                console.print(f"Kept: {stored[name]}", markup=False, soft_wrap=True)
     except InfrastructureError as error:
         errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)
         return INFRASTRUCTURE_ERROR
@@ -133,7 +133,7 @@ def _facts(assignment: Assignment, path: Path, case: Case, options: InspectOptio
             by_key = {kernel_key(kernel): binary for kernel, binary in zip(plan.kernels, code, strict=True)}
             facts.inspection = inspection_of(
                 assignment, case, plan, seen.simulated.launched, by_key, target)
-            if not all(one.warps for one in facts.inspection.launches):
+            if not all(launch.warps for launch in facts.inspection.launches):
                 facts.inspection = with_warps(facts.inspection, launched_as_ptx(prepared, case, plan))
             facts.trouble = explain_findings(assignment, facts.source, _certain(seen.simulated))
         if options.program is not None:

@@ -158,8 +158,8 @@ def foreign(folder: Path, course: Path) -> str | None:
     except ManifestError:
         # The planning of the grading reports a manifest that cannot be read.
         return None
-    other = taken_for.is_absolute() and taken_for != course.resolve()
-    if not other or not (taken_for.is_file() or home.here().shipped):
+    differs = taken_for.is_absolute() and taken_for != course.resolve()
+    if not differs or not (taken_for.is_file() or home.here().shipped):
         return None
     return printable(f"{folder}: taken in for the course {taken_for}, and this is {course}; run this in the folder "
                      f"{taken_for.parent}, or pass --course")
@@ -274,11 +274,11 @@ def _may_be_meant(manifest: Manifest) -> list[str]:
     """Return a line for each submission with left-out files that may be meant for missing ones, with the reason; one
     line for all if there are many."""
     meant = {entry.folder: [left for left in entry.left if left.meant] for entry in manifest.submissions if entry.taken}
-    found = {folder: left for folder, left in meant.items() if left}
-    if len(found) > MOST_LINES:
-        said = (f"{folder} ({_some(item.name for item in left)})" for folder, left in found.items())
+    files = {folder: left for folder, left in meant.items() if left}
+    if len(files) > MOST_LINES:
+        said = (f"{folder} ({_some(item.name for item in left)})" for folder, left in files.items())
         return [printable(f"Perhaps meant for missing files, and left out: {_some(said)}; {FILE} says why")]
-    return [printable(f"{folder}: {why}") for folder, left in found.items() for why in _why(left)]
+    return [printable(f"{folder}: {why}") for folder, left in files.items() for why in _why(left)]
 
 
 def _some(names: Iterable[str]) -> str:

@@ -12,10 +12,10 @@ from typing import Annotated
 import typer
 
 from grader.classroom.attempts.policy import as_in_roster, ids_in_roster
-from grader.classroom.attempts.standing import Standing, standing
+from grader.classroom.attempts.selected import SelectedAttempt, select_attempts
 from grader.classroom.attempts.store import Store
 from grader.classroom.intake.manifest import read_manifest
-from grader.commands.attempts import WHO, CourseFile, Out, course_of, drawn_again, held, reporting, tell
+from grader.commands.attempts import WHO, CourseFile, Out, conclude, course_of, drawn_again, held, reporting
 from grader.console import COURSE, TAS, say, usage
 from grader.course.course import Course
 from grader.course.roster import read_roster
@@ -62,28 +62,28 @@ def mark(
     if csv is None and points is None and not comment:
         usage("mark: neither --points nor --comment; give one of them; --points 0 takes an earlier mark back")
     with held(out) as store:
-        desk = _desk(store, out, rules := course_of(course), roster, intake)
+        markable = _markable(store, out, rules := course_of(course), roster, intake)
         typed = Row(composed(student), assignment, points, comment, by)
         rows = list(_read(csv, by)) if csv is not None else [("", typed)]
-        wanted = [desk.mark(where, row) for where, row in rows]
-        now = {_slot(one): one for one in counting(store.marks()) if one.kind == "mark"}
+        wanted = [markable.mark(where, row) for where, row in rows]
+        now = {_slot(given): given for given in counting(store.marks()) if given.kind == "mark"}
         slots: set[tuple[str, str, str]] = set()
-        for one, (where, _) in zip(wanted, rows, strict=True):
-            if _slot(one) in slots:
+        for given, (where, _) in zip(wanted, rows, strict=True):
+            if _slot(given) in slots:
                 usage(f"{where}: this student and assignment have an earlier row, too; list each once")
-            slots.add(_slot(one))
-        fresh = [one for one in wanted if not _same(one, now.get(_slot(one)))]
+            slots.add(_slot(given))
+        fresh = [given for given in wanted if not _same(given, now.get(_slot(given)))]
         store.mark(fresh)
         trouble = drawn_again(store, out, rules)
-    instead = [now[_slot(one)] for one in fresh if _slot(one) in now]
+    instead = [now[_slot(given)] for given in fresh if _slot(given) in now]
     if csv is None:
-        what = one.said if (one := wanted[0]).points or one.comment else "taken back"
-        lines = [f"{student}, {assignment}{desk.whom(one)}: {what if fresh else 'as it was'}"]
-        lines += [f"in place of: {one.said}" for one in instead]
+        what = given.said if (given := wanted[0]).points or given.comment else "taken back"
+        lines = [f"{student}, {assignment}{markable.whom(given)}: {what if fresh else 'as it was'}"]
+        lines += [f"in place of: {given.said}" for given in instead]
     else:
         lines = [f"{csv}: {len(fresh)} marks recorded, {len(instead)} of them in place of earlier ones; "
                  f"{len(wanted) - len(fresh)} as they were"]
-    tell(lines, trouble)
+    conclude(lines, trouble)
 
 
 def request(
@@ -93,17 +93,17 @@ def request(
 ) -> None:
     """Record a request for regrading, a student's own or on a student's behalf. `kernelmark answer` answers it.
 
-    Whoever of a group asks, the work and the answer are the group's.
+    A request by a member of a group is about the group's work, and so is its answer.
     """
     with held(out) as store:
-        desk = _desk(store, out, rules := course_of(course), roster, intake)
-        asked = desk.mark("", Row(composed(student), assignment, None, text, by))
+        markable = _markable(store, out, rules := course_of(course), roster, intake)
+        asked = markable.mark("", Row(composed(student), assignment, None, text, by))
         asked = asked.model_copy(update={"kind": "request", "student": "" if asked.slug else asked.student})
         if not asked.comment:
-            usage("request: nothing is asked; say what should be looked at, and why")
+            usage("request: nothing is asked; say what to check again, and why")
         (asked,) = store.mark([asked])
         trouble = drawn_again(store, out, rules)
-    tell([f"Request {asked.id} is recorded. kernelmark answer {asked.id} \"…\" --points … answers it"], trouble)
+    conclude([f"Request {asked.id} is recorded. kernelmark answer {asked.id} \"…\" --points … answers it"], trouble)
 
 
 def answer(
@@ -115,8 +115,8 @@ def answer(
     rules = course_of(course)
     with held(out) as store:
         marks = counting(store.marks())
-        asked = next((one for one in marks if one.id == number and one.kind == "request"), None)
-        earlier = [one for one in marks if one.of == number]
+        asked = next((mark for mark in marks if mark.id == number and mark.kind == "request"), None)
+        earlier = [mark for mark in marks if mark.of == number]
         if asked is None:
             usage(f"{number}: no such request in {out}; kernelmark requests --all lists them")
         said = Mark(kind="answer", of=number, slug=asked.slug, student=asked.student, assignment=asked.assignment,
@@ -125,8 +125,8 @@ def answer(
             usage("answer: no text; say what came of it")
         store.mark([said])
         trouble = drawn_again(store, out, rules)
-    tell([f"{asked.slug or asked.student}, {asked.assignment}: {said.said}",
-          *(f"in place of: {one.said}" for one in earlier)], trouble)
+    conclude([f"{asked.slug or asked.student}, {asked.assignment}: {said.said}",
+          *(f"in place of: {mark.said}" for mark in earlier)], trouble)
 
 
 def requests(
@@ -137,10 +137,10 @@ def requests(
     with reporting(out), Store.existing(out) as store:
         marks = counting(store.marks())
     waiting = unanswered(marks)
-    shown = [one for one in marks if one.kind != "mark"] if all_ else waiting
-    for one in shown:
-        head = f"{one.id}: {one.slug or one.student}, {one.assignment}: " if one.kind == "request" else "   "
-        say(clean(f"{head}{one.said}", 1000))
+    shown = [mark for mark in marks if mark.kind != "mark"] if all_ else waiting
+    for mark in shown:
+        head = f"{mark.id}: {mark.slug or mark.student}, {mark.assignment}: " if mark.kind == "request" else "   "
+        say(clean(f"{head}{mark.said}", 1000))
     say(f"{len(waiting)} without an answer" if waiting else "No request is without an answer")
 
 
@@ -156,7 +156,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class _Desk:
+class _Markable:
     """The students, folders and assignments that marks may be about. `members` has each folder's members, and `alone`
     the only member of a folder of one person. `earlier` has, for a person and an assignment, the folder and the student
     of the present mark: somebody who handed in nothing may have a folder by now, and another id. `now` turns an id in a
@@ -165,7 +165,7 @@ class _Desk:
     out: Path
     course: Course
     folders: Mapping[str, str]
-    ids: Mapping[str, Sequence[Standing]]
+    ids: Mapping[str, Sequence[SelectedAttempt]]
     roster: Mapping[str, str]
     assignments: Sequence[str]
     members: Mapping[str, Sequence[str]]
@@ -181,16 +181,16 @@ class _Desk:
             usage(f"{before}assignment {row.assignment!r}: not of this course; choose from "
                   f"{', '.join(self.assignments)}")
         slug, student = self._whose(before, row)
-        one = (self.now(slug, student) if student else self.alone.get(slug, "")).casefold()
-        slug, student = self.earlier.get((one, row.assignment), (slug, student))
+        member = (self.now(slug, student) if student else self.alone.get(slug, "")).casefold()
+        slug, student = self.earlier.get((member, row.assignment), (slug, student))
         return Mark(slug=slug, student=student, assignment=row.assignment, comment=_text(row.comment), by=_by(row.by),
                     points=_most(before, row.points or 0, row.assignment, self.course))
 
-    def whom(self, one: Mark) -> str:
+    def whom(self, mark: Mark) -> str:
         """Return words that name the group, if the mark is for all of it, else "". Without them a user might expect a
         mark for one student: an id may also be a folder's name."""
-        members = self.members.get(one.slug, ())
-        return f", for everybody in the group ({', '.join(members)})" if len(members) > 1 and not one.student else ""
+        members = self.members.get(mark.slug, ())
+        return f", for everybody in the group ({', '.join(members)})" if len(members) > 1 and not mark.student else ""
 
     def _whose(self, before: str, row: Row) -> tuple[str, str]:
         """Return the folder that a row is about, and the member whom it is for, "" for all members."""
@@ -198,33 +198,35 @@ class _Desk:
         if key in self.folders:
             return self.folders[key], ""
         folder, _, member = key.rpartition("/")
-        if (slug := self.folders.get(folder)) and any(one.attempt.slug == slug for one in self.ids.get(member, ())):
+        slug = self.folders.get(folder)
+        if slug and any(hand_in.attempt.slug == slug for hand_in in self.ids.get(member, ())):
             return slug, "" if slug in self.alone else row.student.rpartition("/")[2]
         if theirs := self.ids.get(key):
             # A student may be in several folders: alone and in a group.
-            of = next((one.attempt for one in theirs if one.attempt.assignment == row.assignment), theirs[0].attempt)
+            attempts = [hand_in.attempt for hand_in in theirs]
+            of = next((attempt for attempt in attempts if attempt.assignment == row.assignment), attempts[0])
             return of.slug, "" if len(of.members) == 1 else row.student
         return ("", self.roster[key]) if key in self.roster else usage(
             f"{before}student {row.student!r}: nobody in {self.out}; {WHO}, or pass --roster")
 
 
-def _desk(store: Store, out: Path, course: Course, roster: Path | None, intake: Path | None) -> _Desk:
+def _markable(store: Store, out: Path, course: Course, roster: Path | None, intake: Path | None) -> _Markable:
     people, manifest = read_roster(roster) if roster else [], read_manifest(intake) if intake else None
-    before = list(standing(store.attempts(), store.decisions()).values())
+    before = list(select_attempts(store.attempts(), store.decisions()).values())
     now, renamed = as_in_roster(before, people, manifest), ids_in_roster(people, manifest)
-    ids: dict[str, list[Standing]] = {}
+    ids: dict[str, list[SelectedAttempt]] = {}
     for then, hand_in in zip(before, now, strict=True):
         for member in dict.fromkeys(map(str.casefold, (*then.attempt.members, *hand_in.attempt.members))):
             ids.setdefault(member, []).append(hand_in)
     names = [*(course.assignments or ()), *(hand_in.attempt.assignment for hand_in in now)]
     members: dict[str, list[str]] = {}
-    for one in (hand_in.attempt for hand_in in now):
-        members[one.slug] = list(dict.fromkeys([*members.get(one.slug, ()), *one.members]))
+    for attempt in (hand_in.attempt for hand_in in now):
+        members[attempt.slug] = list(dict.fromkeys([*members.get(attempt.slug, ()), *attempt.members]))
     alone = {slug: theirs[0] for slug, theirs in members.items() if len(theirs) == 1}
-    owned = [(renamed(one.slug, one.student) if one.student else alone.get(one.slug, ""), one)
-             for one in counting(store.marks()) if one.kind == "mark"]
-    earlier = {(who.casefold(), one.assignment): (one.slug, one.student) for who, one in owned if who}
-    return _Desk(out, course, {
+    owned = [(renamed(mark.slug, mark.student) if mark.student else alone.get(mark.slug, ""), mark)
+             for mark in counting(store.marks()) if mark.kind == "mark"]
+    earlier = {(who.casefold(), mark.assignment): (mark.slug, mark.student) for who, mark in owned if who}
+    return _Markable(out, course, {
         name.casefold(): hand_in.attempt.slug for hand_in in now
         for name in (hand_in.attempt.student, hand_in.attempt.slug)}, ids,
         {student.id.casefold(): student.id for student in people}, list(dict.fromkeys(names)), members, alone, earlier,
@@ -276,11 +278,11 @@ def _by(name: str) -> str:
         usage("--by: this machine does not know your name; say who gives the points")
 
 
-def _slot(one: Mark) -> tuple[str, str, str]:
-    return one.slug, one.student.casefold(), one.assignment
+def _slot(mark: Mark) -> tuple[str, str, str]:
+    return mark.slug, mark.student.casefold(), mark.assignment
 
 
-def _same(one: Mark, other: Mark | None) -> bool:
-    if other is None:
-        return not (one.points or one.comment)
-    return (one.points, one.comment, one.by) == (other.points, other.comment, other.by)
+def _same(mark: Mark, earlier: Mark | None) -> bool:
+    if earlier is None:
+        return not (mark.points or mark.comment)
+    return (mark.points, mark.comment, mark.by) == (earlier.points, earlier.comment, earlier.by)

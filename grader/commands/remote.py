@@ -37,17 +37,17 @@ def settings_file() -> Path:
 def split_link(link: str) -> tuple[str, str]:
     """Return the address and the token in a link, `https://host/#token`. Raises RemoteError."""
     try:
-        found = urlsplit(link.strip())
-        _ = found.port
+        parts = urlsplit(link.strip())
+        _ = parts.port
     except ValueError:
-        found = urlsplit("")
-    if found.scheme not in ("http", "https") or not found.hostname or not _TOKEN.fullmatch(found.fragment):
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname or not _TOKEN.fullmatch(parts.fragment):
         raise RemoteError("this is no link of a course server; paste all of it, from https to its end")
-    loopback = (found.hostname or "") in ("127.0.0.1", "localhost", "::1")
-    if found.scheme == "http" and not loopback:
+    loopback = (parts.hostname or "") in ("127.0.0.1", "localhost", "::1")
+    if parts.scheme == "http" and not loopback:
         raise RemoteError("this link has no TLS, so that anybody on the way could read it; ask your course for one "
                           "that begins with https")
-    return f"{found.scheme}://{found.netloc}{found.path.rstrip('/')}", found.fragment
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}", parts.fragment
 
 
 class CourseClient:
@@ -63,12 +63,12 @@ class CourseClient:
     def known(cls) -> CourseClient:
         """Return the client of the server that `login` was given."""
         try:
-            kept = json.loads(settings_file().read_text(encoding="utf-8"))
-            return cls(kept["address"], kept["token"])
+            settings = json.loads(settings_file().read_text(encoding="utf-8"))
+            return cls(settings["address"], settings["token"])
         except (OSError, ValueError, KeyError, TypeError):
             raise RemoteError("not signed in; run kernelmark login with the link that your course sent you") from None
 
-    def keep(self, token: str) -> Path:
+    def store(self, token: str) -> Path:
         """Store address and token for the user alone, and return the file."""
         file = settings_file()
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -77,10 +77,10 @@ class CourseClient:
 
     def me(self) -> dict[str, Any]:
         """Return who is signed in, the course, and the files that it takes."""
-        found = self._asked("GET", "/api/me")
-        if not isinstance(found, dict) or not {"name", "course", "files"} <= found.keys():
+        answer = self._asked("GET", "/api/me")
+        if not isinstance(answer, dict) or not {"name", "course", "files"} <= answer.keys():
             raise RemoteError(f"{self.address} is no course server; ask your course for its link")
-        return found
+        return answer
 
     def send(self, name: str, content: bytes, note: str = "", *, profile: bool = False) -> dict[str, Any]:
         """Send a file, and return its state."""
@@ -92,7 +92,7 @@ class CourseClient:
     def files(self) -> list[dict[str, Any]]:
         return list(self._asked("GET", "/api/files"))
 
-    def told(self, number: int) -> dict[str, Any]:
+    def state(self, number: int) -> dict[str, Any]:
         """Return a file's state, with its result once there is one."""
         return dict(self._asked("GET", f"/api/files/{number}"))
 
@@ -157,10 +157,10 @@ def _said(answer: httpx2.Response) -> str:
 
 def named_files(paths: Sequence[Path]) -> list[tuple[Path, bytes]]:
     """Return files with their contents. Raises RemoteError for one that cannot be read."""
-    found = []
+    files = []
     for path in paths:
         try:
-            found.append((path, path.read_bytes()))
+            files.append((path, path.read_bytes()))
         except OSError as error:
             raise RemoteError(f"{path}: {error.strerror}; name a file that can be read") from None
-    return found
+    return files

@@ -56,7 +56,7 @@ def serve(
     try:
         host, _, port = listen.rpartition(":")
         if not host or not port.isdecimal() or int(port) > 65_535:
-            usage(f"--listen {listen}: an address and a port expected, such as 127.0.0.1:8000")
+            usage(f"--listen {listen}: give an address and a port, such as 127.0.0.1:8000")
         asked = ServerAsked(
             out, course, tuple(names_in(only)), jobs, allow_degraded=allow_degraded, trial=trial,
             far=grade.opener(context.obj, lanes, key, out),
@@ -85,10 +85,10 @@ def tokens(
 
     try:
         if not address.startswith(("http://", "https://")):
-            usage(f"--address {address}: an address expected, such as https://kernels.example.edu")
+            usage(f"--address {address}: give an address, such as https://kernels.example.edu")
         # All is read and checked before any link changes.
         students = read_roster(roster) if roster is not None else []
-        wanted = [*names_in(staff), *(one.id for one in students)]
+        wanted = [*names_in(staff), *(student.id for student in students)]
         for unfit in (name for name in wanted if "/" in name or name.startswith(".") or len(name) > MOST_NAME):
             usage(f"{unfit[:80]!r} cannot be a folder's name; give this person another id")
         out.mkdir(parents=True, exist_ok=True)
@@ -97,7 +97,7 @@ def tokens(
         if unknown := queue.unknown(names_in(revoke)):
             usage(f"--revoke: nobody is called {', '.join(unknown)}; kernelmark tokens lists everybody")
         made = queue.admit([*((name, name, True) for name in names_in(staff)),
-                            *((one.id, one.name, False) for one in students)])
+                            *((student.id, student.name, False) for student in students)])
         queue.revoke(names_in(revoke))
         sheet = io.StringIO()
         if made:
@@ -107,8 +107,8 @@ def tokens(
         elif not revoke:
             writer = csv.writer(sheet, lineterminator="\n")
             writer.writerow(["id", "name", "staff", "link", "since"])
-            writer.writerows((one.name, one.shown, "yes" if one.staff else "no", "yes" if has else "no", since)
-                             for one, has, since in queue.people())
+            writer.writerows((person.name, person.shown, "yes" if person.staff else "no", "yes" if has else "no", since)
+                             for person, has, since in queue.people())
         console.print(sheet.getvalue(), end="", markup=False, soft_wrap=True, highlight=False)
     except (QueueError, RosterError) as error:
         usage(str(error))

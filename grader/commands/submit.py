@@ -36,7 +36,7 @@ def login(
         address, token = split_link(link or _asked())
         client = CourseClient(address, token)
         me = client.me()
-        client.keep(token)
+        client.store(token)
     except RemoteError as error:
         usage(str(error))
     except OSError as error:
@@ -73,15 +73,15 @@ def submit(
         usage("submit: name kernels to send, such as silu.py, or pass --again with the number of a file that you have "
               "sent; one of both")
     try:
-        client, found = CourseClient.known(), named_files(files or ())
+        client, contents = CourseClient.known(), named_files(files or ())
         if again is not None:
             state = next(client.follow(again))
             raise typer.Exit(_followed(client, Path(PurePath(state["file"]).name), state))
         taken = client.me()["files"]
-        if wrong := [path for path, _ in found if path.name not in taken]:
+        if wrong := [path for path, _ in contents if path.name not in taken]:
             usage(f"{wrong[0]}: no file of this course; send one of {', '.join(taken)}")
         sent = []
-        for path, content in found:
+        for path, content in contents:
             sent.append((path, client.send(path.name, content, note, profile=profile)))
             say(f"{path}: received as {sent[-1][1]['id']}, {sent[-1][1]['said']}")
         if not wait:
@@ -109,9 +109,9 @@ def _followed(client: Any, path: Path, state: dict[str, Any]) -> int:
     if state["state"] != "finished":
         errors.print(f"kernelmark: {path}: {state['said']}", markup=False)
         return INFRASTRUCTURE_ERROR if state["state"] == "failed" else NOT_RIGHT
-    told = client.told(state["id"])
+    answer = client.state(state["id"])
     try:
-        result = Result.model_validate(told["result"])
+        result = Result.model_validate(answer["result"])
     except ValidationError:
         raise RemoteError(f"{path}: {state['said']}; its report is on the server's page, since the server has another "
                           f"kernelmark than this computer ({version('kernelmark')}): update it") from None
@@ -119,8 +119,8 @@ def _followed(client: Any, path: Path, state: dict[str, Any]) -> int:
     console.print(terminal.kernel(a, str(path), state["file"]), crop=False)
     if a.repair is not None:
         console.print(terminal.mended(a, str(path)), crop=False)
-    if told.get("profile"):
-        _profile(client, path, state["id"], KernelProfile.model_validate_json(told["profile"]))
+    if answer.get("profile"):
+        _profile(client, path, state["id"], KernelProfile.model_validate_json(answer["profile"]))
     return RIGHT if a.right or not a.judged else NOT_RIGHT
 
 
@@ -158,9 +158,9 @@ def status() -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("number", "file", "received", "state", "counts"):
         table.add_column(heading, overflow="fold")
-    for one in files:
-        table.add_row(*(Text(clean(str(one[key]), 200)) for key in ("id", "file", "received_at", "said")),
-                      "counts" if one.get("counts") else "")
+    for file in files:
+        table.add_row(*(Text(clean(str(file[key]), 200)) for key in ("id", "file", "received_at", "said")),
+                      "counts" if file.get("counts") else "")
     console.print(table if files else "Nothing sent yet.")
 
 

@@ -228,7 +228,8 @@ class Assignment(Table):
     @property
     def known_conditions(self) -> dict[str, Condition]:
         """Return all conditions that a course may ask for, by name."""
-        return CONDITIONS | {name: one for name, one in self.structure.items() if isinstance(one, Condition)}
+        own = {name: condition for name, condition in self.structure.items() if isinstance(condition, Condition)}
+        return CONDITIONS | own
 
     def own_conditions(self) -> dict[str, Condition]:
         """Return the conditions of `structure`, with their limits. Raises ValueError."""
@@ -249,7 +250,7 @@ class Assignment(Table):
 
         return self.model_copy(update={
             "subject": name, "oracle": oracle,
-            "mistakes": tuple(one for one in self.mistakes if (one.output or names[0]) == name),
+            "mistakes": tuple(mistake for mistake in self.mistakes if (mistake.output or names[0]) == name),
             **({} if own is None else dict(own))})
 
     def views(self) -> list[Self]:

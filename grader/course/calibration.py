@@ -32,7 +32,7 @@ class CalibrationError(Exception):
 
 def _rising(interval: Interval) -> Interval:
     if not 0 < interval.low <= interval.median <= interval.high < math.inf:
-        raise ValueError("0 < low ≤ median ≤ high expected")
+        raise ValueError("expected 0 < low ≤ median ≤ high")
     return interval
 
 
@@ -98,8 +98,8 @@ def read_folder(where: Path | None = None) -> tuple[Calibration, ...]:
     calibrations = []
     for path in sorted((where or folder()).glob("*.json")):
         calibration = read(path)
-        if (other := paths.setdefault(calibration.device, path)) != path:
-            raise CalibrationError(f"{path}: of the device {calibration.device!r}, as is {other.name}; remove one")
+        if (earlier := paths.setdefault(calibration.device, path)) != path:
+            raise CalibrationError(f"{path}: of the device {calibration.device!r}, as is {earlier.name}; remove one")
         calibrations.append(calibration)
     return tuple(calibrations)
 

@@ -71,8 +71,8 @@ def assignments(root: Path | None = None) -> dict[str, Assignment]:
 
 @cache
 def _assignments(root: Path) -> dict[str, Assignment]:
-    found = [read(folder / "assignment.py") for folder in _folders(root)]
-    return {a.name: a for a in sorted(found, key=lambda a: (a.order, a.name))}
+    every = [read(folder / "assignment.py") for folder in _folders(root)]
+    return {a.name: a for a in sorted(every, key=lambda a: (a.order, a.name))}
 
 
 def baseline_source(name: str) -> bytes:
@@ -98,8 +98,8 @@ def _baseline(path: Path) -> ModuleType:
 def answers(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the oracle's answer for each output, by name. `answered` has a call's answers, for an oracle that takes
     them. If there are several outputs, `assignment` must not be about one of them."""
-    found, names = assignment.oracle(**inputs, **(answered or {})), [output.name for output in assignment.outputs]
-    return dict(zip(names, found if len(names) > 1 else (found,), strict=True))
+    returned, names = assignment.oracle(**inputs, **(answered or {})), [output.name for output in assignment.outputs]
+    return dict(zip(names, returned if len(names) > 1 else (returned,), strict=True))
 
 
 def unlikely(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any]) -> str:
@@ -137,13 +137,13 @@ def _folders(root: Path) -> list[Path]:
 def read(path: Path) -> Assignment:
     """Import a file again, and return its assignment. Raises CatalogueError."""
     name = path.parent.name
-    found = getattr(_load(f"assignments.{name}", path), "ASSIGNMENT", None)
-    if not isinstance(found, Assignment):
+    value = getattr(_load(f"assignments.{name}", path), "ASSIGNMENT", None)
+    if not isinstance(value, Assignment):
         raise CatalogueError(f"{path}: no ASSIGNMENT of type Assignment; define it")
-    if found.name != name:
-        raise CatalogueError(f"{path}: named {found.name!r}, but its folder is {name!r}; give both one name")
+    if value.name != name:
+        raise CatalogueError(f"{path}: named {value.name!r}, but its folder is {name!r}; give both one name")
     hidden = path.with_name(HIDDEN)
-    return _with_hidden(found, hidden) if hidden.is_file() else found
+    return _with_hidden(value, hidden) if hidden.is_file() else value
 
 
 class _Hidden(BaseModel):
@@ -159,11 +159,11 @@ class _Hidden(BaseModel):
 
 def _with_hidden(public: Assignment, path: Path) -> Assignment:
     try:
-        found = _Hidden.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        more = cases(" ".join(public.cases[0].sizes), found.cases, gpu=found.gpu, visibility="hidden")
+        hidden = _Hidden.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        more = cases(" ".join(public.cases[0].sizes), hidden.cases, gpu=hidden.gpu, visibility="hidden")
         return Assignment(**{
             **dict(public), "cases": (*public.cases, *more),
-            "right_by_nature": {**public.right_by_nature, **found.right_by_nature}})
+            "right_by_nature": {**public.right_by_nature, **hidden.right_by_nature}})
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
         raise CatalogueError(f"{path}: {problem}; its keys are cases, gpu, right_by_nature") from None

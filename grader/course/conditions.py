@@ -49,19 +49,19 @@ def _launches(facts: CaseFacts) -> Measure:
 
 
 def _copies(facts: CaseFacts) -> Measure:
-    copies = [one for one in facts.launched.copies if one.source != "fill"]
+    copies = [copy for copy in facts.launched.copies if copy.source != "fill"]
     return Measure(len(copies), f"Its host code makes {_several(len(copies), 'copy', 'copies')}"
-                   f"{_lines(one.line for one in copies)}.", copies[-1].line if copies else 0)
+                   f"{_lines(copy.line for copy in copies)}.", copies[-1].line if copies else 0)
 
 
 def _reads(facts: CaseFacts) -> Measure | None:
-    copied = sum(one.bytes for one in facts.launched.copies if one.source == "device")
+    copied = sum(copy.bytes for copy in facts.launched.copies if copy.source == "device")
     return _times_over(facts, "load", facts.inputs, "reads", copied)
 
 
 def _writes(facts: CaseFacts) -> Measure | None:
-    copied = sum(one.bytes for one in facts.launched.copies
-                 if one.target == "device" and one.source in ("device", "fill"))
+    copied = sum(copy.bytes for copy in facts.launched.copies
+                 if copy.target == "device" and copy.source in ("device", "fill"))
     return _times_over(facts, "store", facts.outputs, "writes", copied)
 
 
@@ -76,8 +76,8 @@ def _times_over(
     others = (sum(bytes_ for (_, tensor), bytes_ in lines.items() if tensor not in sizes) + copied) / largest
     times = {name: sum(bytes_ for (_, tensor), bytes_ in lines.items() if tensor == name) / size
              for name, size in sizes.items() if size >= LARGE * largest}
-    name = max(times, key=lambda one: times[one])
-    at = [line for (line, tensor), _ in sorted(lines.items(), key=lambda one: -one[1])
+    name = max(times, key=times.__getitem__)
+    at = [line for (line, tensor), _ in sorted(lines.items(), key=lambda item: -item[1])
           if tensor == name or (tensor not in sizes and others >= SHARE)]
     value = times[name] + others
     often = "once" if round(value, 2) == 1 else f"{value:.3g} times over"
@@ -92,9 +92,9 @@ def _host_reads(facts: CaseFacts) -> Measure | None:
     lines: dict[int, float] = {}
     for (line, _), bytes_ in facts.bytes_by("load", host=True).items():
         lines[line] = lines.get(line, 0) + bytes_
-    for one in facts.launched.copies:
-        if one.source in ("host", "pinned") and one.target == "device":
-            lines[one.line] = lines.get(one.line, 0) + one.bytes
+    for copy in facts.launched.copies:
+        if copy.source in ("host", "pinned") and copy.target == "device":
+            lines[copy.line] = lines.get(copy.line, 0) + copy.bytes
     value = sum(lines.values()) / facts.host
     much = "the bytes that it must" if round(value, 2) == 1 else f"{value:.3g} times the bytes that it must"
     return Measure(value, f"It brings {much} from host memory{_lines(lines)}.",
@@ -106,46 +106,46 @@ def _worst(
 ) -> tuple[float, WarpAccessFacts] | None:
     """Return the largest value, of parts, least parts and requests, of a line that takes a share of all parts, or that
     of all lines together; and the line. None if there is no such access."""
-    every = [(one, launch.scale) for launch, warps in facts.warps for one in warps.accesses
-             if one.space == space and one.requests]
+    every = [(access, launch.scale) for launch, warps in facts.warps for access in warps.accesses
+             if access.space == space and access.requests]
     if not every:
         return None
-    parts, least, requests = (sum(getattr(one, of) * scale for one, scale in every)
+    parts, least, requests = (sum(getattr(access, of) * scale for access, scale in every)
                               for of in ("parts", "least", "requests"))
-    large = [(value(one.parts, one.least, one.requests), one) for one, scale in every
-             if one.parts * scale >= SHARE * parts]
-    worst = max(every, key=lambda one: value(one[0].parts, one[0].least, one[0].requests))[0]
-    return max([*large, (value(parts, least, requests), worst)], key=lambda one: one[0])
+    large = [(value(access.parts, access.least, access.requests), access) for access, scale in every
+             if access.parts * scale >= SHARE * parts]
+    worst = max(every, key=lambda pair: value(pair[0].parts, pair[0].least, pair[0].requests))[0]
+    return max([*large, (value(parts, least, requests), worst)], key=lambda pair: pair[0])
 
 
 def _coalesced(facts: CaseFacts) -> Measure | None:
     if not facts.ran:
         return None
-    found = _worst(facts, "global", lambda parts, least, requests: parts / least)
-    if found is None:
+    worst = _worst(facts, "global", lambda parts, least, requests: parts / least)
+    if worst is None:
         return Measure(1, "The copy engine moves its bytes." if facts.launched.launches else "It launches no kernel.")
-    value, one = found
-    return Measure(value, f"A warp's {one.access} of {one.tensor} in line {one.line} touches "
-                   f"{_several(one.parts / one.requests, 'sector')} of 32 bytes; its bytes need "
-                   f"{one.least / one.requests:.3g}.", one.line)
+    value, access = worst
+    return Measure(value, f"A warp's {access.access} of {access.tensor} in line {access.line} touches "
+                   f"{_several(access.parts / access.requests, 'sector')} of 32 bytes; its bytes need "
+                   f"{access.least / access.requests:.3g}.", access.line)
 
 
 def _conflicts(facts: CaseFacts) -> Measure | None:
     if not facts.ran:
         return None
-    found = _worst(facts, "shared", lambda parts, least, requests: (parts - least) / requests)
-    if found is None:
+    worst = _worst(facts, "shared", lambda parts, least, requests: (parts - least) / requests)
+    if worst is None:
         return Measure(0, "It takes no shared memory.")
-    value, one = found
-    if not one.wasteful:
+    value, access = worst
+    if not access.wasteful:
         return Measure(0, "No access to shared memory has bank conflicts.")
-    ways = 1 + one.worst * one.requests / one.least
-    return Measure(value, f"The {one.access} in line {one.line} has {ways:.3g}-way bank conflicts in {one.wasteful:,} "
-                   f"of {one.requests:,} accesses to shared memory.", one.line)
+    ways = 1 + access.worst * access.requests / access.least
+    return Measure(value, f"The {access.access} in line {access.line} has {ways:.3g}-way bank conflicts in "
+                   f"{access.wasteful:,} of {access.requests:,} accesses to shared memory.", access.line)
 
 
 def _atomics(facts: CaseFacts) -> Measure | None:
-    lines = [one.line for _, warps in facts.warps for one in warps.accesses if one.access == "atomic"]
+    lines = [access.line for _, warps in facts.warps for access in warps.accesses if access.access == "atomic"]
     if not lines and not facts.ran:
         return None
     return Measure(len(lines), f"It has atomics{_lines(lines)}." if lines else "It has no atomics.",
@@ -153,7 +153,7 @@ def _atomics(facts: CaseFacts) -> Measure | None:
 
 
 def _spills(facts: CaseFacts) -> Measure | None:
-    spilled = max(facts.launched.launches, key=lambda one: one.spills, default=None)
+    spilled = max(facts.launched.launches, key=lambda launch: launch.spills, default=None)
     if spilled is not None and spilled.spills:
         return Measure(spilled.spills, f"A thread of `{spilled.kernel}` spills {spilled.spills} bytes of registers to "
                        "memory.", spilled.line)
@@ -166,8 +166,8 @@ def _spills(facts: CaseFacts) -> Measure | None:
 def _tensor_cores(facts: CaseFacts) -> Measure | None:
     if not facts.ran:
         return None
-    by = sum(warps.tensor_multiply_adds * one.scale for one, warps in facts.warps)
-    alone = sum(warps.multiply_adds * one.scale for one, warps in facts.warps)
+    by = sum(warps.tensor_multiply_adds * launch.scale for launch, warps in facts.warps)
+    alone = sum(warps.multiply_adds * launch.scale for launch, warps in facts.warps)
     share = by / (by + alone) if by + alone else 0.0
     return Measure(share, f"Tensor cores make {_percent(share)} of its multiply-adds.")
 
@@ -175,7 +175,7 @@ def _tensor_cores(facts: CaseFacts) -> Measure | None:
 def _intensity(facts: CaseFacts) -> Measure | None:
     if not facts.ran:
         return None
-    made = sum((warps.tensor_multiply_adds + warps.multiply_adds) * one.scale for one, warps in facts.warps)
+    made = sum((warps.tensor_multiply_adds + warps.multiply_adds) * launch.scale for launch, warps in facts.warps)
     loaded = sum(facts.bytes_by("load").values())
     value = 2 * made / loaded if loaded else 0.0
     # Loads come before the products that take them: where a run is cut, some of these are missing.
@@ -186,10 +186,10 @@ def _intensity(facts: CaseFacts) -> Measure | None:
 def _divergence(facts: CaseFacts) -> Measure | None:
     if not facts.ran:
         return None
-    every = [(one, launch.scale) for launch, warps in facts.warps for one in warps.branching]
-    branches = sum(one.branches * scale for one, scale in every)
-    divergent = sum(one.divergent * scale for one, scale in every)
-    worst = max((one for one, _ in every), key=lambda one: one.divergent, default=None)
+    every = [(branching, launch.scale) for launch, warps in facts.warps for branching in warps.branching]
+    branches = sum(branching.branches * scale for branching, scale in every)
+    divergent = sum(branching.divergent * scale for branching, scale in every)
+    worst = max((branching for branching, _ in every), key=lambda branching: branching.divergent, default=None)
     share = divergent / branches if branches else 0.0
     line = worst.line if worst is not None and worst.divergent else 0
     return Measure(share, f"Lanes of a warp part at {_percent(share)} of its branches{_lines([line])}.", line)
@@ -198,13 +198,13 @@ def _divergence(facts: CaseFacts) -> Measure | None:
 def _barriers(facts: CaseFacts) -> Measure | None:
     if not facts.ran:
         return None
-    each = max((warps.barriers / (warps.counted * -(-one.threads // 32))
-                for one, warps in facts.warps if warps.counted), default=0.0)
-    return Measure(each, f"Each of its warps passes {_several(each, 'barrier')}.", slack=_slack(facts))
+    most = max((warps.barriers / (warps.counted * -(-launch.threads // 32))
+                for launch, warps in facts.warps if warps.counted), default=0.0)
+    return Measure(most, f"Each of its warps passes {_several(most, 'barrier')}.", slack=_slack(facts))
 
 
 def _occupancy(facts: CaseFacts) -> Measure | None:
-    worst = min(facts.launched.launches, key=lambda one: one.occupancy, default=None)
+    worst = min(facts.launched.launches, key=lambda launch: launch.occupancy, default=None)
     if worst is None:
         return None
     bound = f", bound by {worst.bound}" if worst.bound and worst.occupancy < 1 else ""
@@ -218,7 +218,7 @@ def _widths(facts: CaseFacts) -> Measure | None:
     bits = facts.launched.figures.bits
     if not bits:
         return Measure(128, "The copy engine moves its bytes.")
-    at = [one.line for launch in facts.launched.launches for one in launch.accesses if bits in one.widths]
+    at = [access.line for launch in facts.launched.launches for access in launch.accesses if bits in access.widths]
     return Measure(bits, f"A thread moves {_several(bits, 'bit')} at a time{_lines(at)}.", at[0] if at else 0)
 
 

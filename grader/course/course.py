@@ -129,7 +129,7 @@ class Policy(Table):
 
 
 class HintsTable(Table):
-    """The hints about a wrong kernel. `level` says how much a student is told of a change that makes the kernel right;
+    """The hints about a wrong kernel. `level` says how much a student sees of a change that makes the kernel right;
     at most `tries` changes of a file are tried."""
 
     level: Literal["off", "place", "kind", "edit"] = "kind"
@@ -180,8 +180,8 @@ class Course(Table):
         named = isinstance(names, list | tuple) and names and all(isinstance(name, str) for name in names)
         if names is not None and not named:
             raise ValueError("expected a list of at least one name; without this key the course has every assignment")
-        if isinstance(names, list | tuple) and (twice := next((one for one in names if names.count(one) > 1), None)):
-            raise ValueError(f"expected each assignment once, {twice!r} stands there twice")
+        if isinstance(names, list | tuple) and (twice := next((name for name in names if names.count(name) > 1), None)):
+            raise ValueError(f"assignment {twice!r} is listed twice; list it once")
         return names
 
     @field_validator("late")
@@ -240,7 +240,7 @@ class Course(Table):
         needed = chosen({name: known.get(name, True) for name in required}, known, f"{where}.requires")
         wanted = (own if points else {}) | needed | chosen(table, known, where)
         # A condition that no kernel of the language can meet earns no points, and costs none.
-        wanted = {name: one for name, one in wanted.items() if table.get(name) is not False
+        wanted = {name: condition for name, condition in wanted.items() if table.get(name) is not False
                   and ((points and name not in assignment.front_end.lacks) or name in needed)}
         if off := needed.keys() - wanted.keys():
             raise ValueError(f"{where}: {min(off)} is required and false; take it out of requires, or set a limit")
@@ -282,7 +282,8 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
         for name in names:
             if name not in known:
                 raise CourseError(f"{path}: {section}.{name}: {unknown}")
-    if course.structure or course.points.structure or any(one.structure for one in course.points.assignments.values()):
+    if course.structure or course.points.structure or any(
+            points.structure for points in course.points.assignments.values()):
         taught = catalogue.assignments()
         for name in course.assignments or known:
             try:

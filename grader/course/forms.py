@@ -50,12 +50,12 @@ class Form:
 @cache
 def read_form(text: str) -> Form:
     """Read a form. Raises ValueError."""
-    found = _FORM.fullmatch(text.strip())
-    parts = [_PARAMETER.fullmatch(part.strip()) for part in found[2].split(",")] if found is not None else []
+    match = _FORM.fullmatch(text.strip())
+    parts = [_PARAMETER.fullmatch(part.strip()) for part in match[2].split(",")] if match is not None else []
     named = [part for part in parts if part is not None]
-    if found is None or len(named) < len(parts):
+    if match is None or len(named) < len(parts):
         raise ValueError(f"forms: got {text!r}; write function(name=parameter, rows=M, n=M*N)")
-    return Form(found[1], tuple((part[1], tuple((part[2] or part[1]).split("*"))) for part in named))
+    return Form(match[1], tuple((part[1], tuple((part[2] or part[1]).split("*"))) for part in named))
 
 
 def file_of(name: str, suffix: str = SUFFIX, root: Path | None = None) -> str:
@@ -86,16 +86,16 @@ def _functions(root: Path) -> dict[str, dict[str, str]]:
     """Return, for each assignment's name, the function names that its forms give, by the language's suffix. The files
     are read and not run, so that a command which only needs names starts at once."""
     suffixes = {language: front_end.suffix for language, front_end in languages.front_ends().items()}
-    found: dict[str, dict[str, str]] = {}
+    functions: dict[str, dict[str, str]] = {}
     for path in sorted((root / "assignments").glob("*/assignment.py")):
         try:
             tree = ast.parse(path.read_bytes())
             given: dict[str, str] = next((ast.literal_eval(node.value) for node in ast.walk(tree)
                           if isinstance(node, ast.keyword) and node.arg == "forms"), {})
-            found[path.parent.name] = {
+            functions[path.parent.name] = {
                 suffixes[language]: read_form(form).function for language, form in given.items()
                 if language in suffixes}
         except (OSError, SyntaxError, ValueError, AttributeError, TypeError):
             # Importing the file reports the error.
             continue
-    return found
+    return functions

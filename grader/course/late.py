@@ -94,31 +94,32 @@ class Late(Table):
         try:
             zoneinfo.ZoneInfo(zone or "UTC")
         except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-            raise ValueError("a time zone of this machine, as Europe/Berlin, expected") from None
+            raise ValueError("expected a time zone of this machine, such as Europe/Berlin") from None
         return zone
 
     @model_validator(mode="after")
     def _once(self) -> Self:
         for what in ("excused", "overrides"):
-            named = [(one.student.casefold(), one.assignment) for one in getattr(self, what)]
-            if twice := next((one for one in named if named.count(one) > 1), None):
-                raise ValueError(f"{what}: each student and assignment once expected, got {' '.join(twice)!r} twice")
-        given = {(one.student.casefold(), one.assignment) for one in self.overrides}
-        if both := next((one for one in self.excused if (one.student.casefold(), one.assignment) in given), None):
-            raise ValueError(f"{both.student!r} is excused from {both.assignment} and given points in it; one of these "
-                             "expected")
+            named = [(entry.student.casefold(), entry.assignment) for entry in getattr(self, what)]
+            if twice := next((pair for pair in named if named.count(pair) > 1), None):
+                raise ValueError(f"{what}: {' '.join(twice)!r} is listed twice; list it once")
+        given = {(entry.student.casefold(), entry.assignment) for entry in self.overrides}
+        if both := next((
+                entry for entry in self.excused if (entry.student.casefold(), entry.assignment) in given), None):
+            raise ValueError(f"{both.student!r} is excused from {both.assignment} and given points in it; remove one "
+                             "of the two")
         return self
 
     @model_validator(mode="after")
     def _zoned(self) -> Self:
         moments = [*((f"deadlines.{name}", moment) for name, moment in self.deadlines.items()),
-                   *((f"extensions of {one.student!r}: until", one.until) for one in self.extensions)]
+                   *((f"extensions of {extension.student!r}: until", extension.until) for extension in self.extensions)]
         for key, moment in moments:
             if moment.tzinfo is not None:
                 continue
             if self.zone is None:
                 raise ValueError(
-                    f"zone, as \"Europe/Berlin\", expected, since {moment.isoformat()} has none of its own")
+                    f"zone is missing, and {moment.isoformat()} has none of its own; add one such as \"Europe/Berlin\"")
             first, second = (moment.replace(tzinfo=zoneinfo.ZoneInfo(self.zone), fold=fold) for fold in (0, 1))
             if first.utcoffset() != second.utcoffset():
                 # When clocks go forward, some times do not exist: such a time comes back as another one.
@@ -130,19 +131,19 @@ class Late(Table):
 
     @model_validator(mode="after")
     def _extending(self) -> Self:
-        for one in self.extensions:
-            ends = [self.instant(end) for name, end in self.deadlines.items() if one.assignment in (None, name)]
-            if not any(self.instant(one.until) > end for end in ends):
-                whose = f"of {one.student!r} {f'in {one.assignment}' if one.assignment else 'in every assignment'}"
+        for extension in self.extensions:
+            ends = [self.instant(end) for name, end in self.deadlines.items() if extension.assignment in (None, name)]
+            if not any(self.instant(extension.until) > end for end in ends):
+                whose = f"of {extension.student!r} in {extension.assignment or 'every assignment'}"
                 why = "is not after the deadline" if ends else "extends no deadline, since there is none"
-                raise ValueError(f"extensions: until {one.until.isoformat()} {whose} {why}")
+                raise ValueError(f"extensions: until {extension.until.isoformat()} {whose} {why}")
         return self
 
     @property
     def assignments(self) -> list[str]:
         """Return the assignments that the policy names."""
-        extended = [one.assignment for one in self.extensions if one.assignment is not None]
-        return [*self.deadlines, *extended, *(one.assignment for one in (*self.excused, *self.overrides))]
+        extended = [extension.assignment for extension in self.extensions if extension.assignment is not None]
+        return [*self.deadlines, *extended, *(entry.assignment for entry in (*self.excused, *self.overrides))]
 
     @property
     def names_students(self) -> bool:
@@ -177,14 +178,16 @@ class Late(Table):
 
     def strangers(self, known: Iterable[str]) -> list[str]:
         """Return the ids in extensions, excuses and overrides that are not in `known`."""
-        here = {one.casefold() for one in known}
-        named = [one.student for one in self.extensions] + [one.student for one in (*self.excused, *self.overrides)]
-        return list(dict.fromkeys(one for one in named if one.casefold() not in here))
+        here = {name.casefold() for name in known}
+        named = [extension.student for extension in self.extensions]
+        named += [entry.student for entry in (*self.excused, *self.overrides)]
+        return list(dict.fromkeys(name for name in named if name.casefold() not in here))
 
     def deadline(self, student: str, assignment: str) -> datetime.datetime | None:
         """Return a student's deadline, in UTC; None if there is none."""
         if assignment not in self.deadlines:
             return None
-        extended = [one.until for one in self.extensions if one.student.casefold() == student.casefold()
-                    and one.assignment in (None, assignment)]
+        extended = [extension.until for extension in self.extensions
+                    if extension.student.casefold() == student.casefold()
+                    and extension.assignment in (None, assignment)]
         return max(map(self.instant, (self.deadlines[assignment], *extended)))

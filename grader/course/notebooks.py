@@ -92,9 +92,9 @@ def read_notebook(content: bytes, known: Mapping[str, str]) -> dict[str, Noteboo
     cells = _cells(content)
     written = _written(cells)
     plain = _Plain([cell for cell in cells if not cell.magic or cell.verb in _PYTHON])
-    found: dict[str, NotebookFile] = {}
+    filled: dict[str, NotebookFile] = {}
     # Outline each text once, not once for each assignment.
-    outlines = {one.suffix: cache(one.outline) for one in languages.front_ends().values()}
+    outlines = {front_end.suffix: cache(front_end.outline) for front_end in languages.front_ends().values()}
     for name in known:
         for front_end in languages.front_ends().values():
             function, outline = function_of(name, front_end.suffix), outlines[front_end.suffix]
@@ -104,11 +104,10 @@ def read_notebook(content: bytes, known: Mapping[str, str]) -> dict[str, Noteboo
                       and function in outline(file.text).defined],
                      plain.defining(function) if front_end.suffix == SUFFIX else _foreign(cells, outline, function)]
             for files in ranks:
-                filled = [file for file in files if function not in outline(file.text).stubs]
-                if filled:
-                    found[file_of(name, front_end.suffix)] = filled[-1]
+                if files := [file for file in files if function not in outline(file.text).stubs]:
+                    filled[file_of(name, front_end.suffix)] = files[-1]
                     break
-    return found
+    return filled
 
 
 def _cells(content: bytes) -> list[_Cell]:
@@ -149,11 +148,11 @@ def _written(cells: Sequence[_Cell]) -> list[tuple[PurePosixPath, NotebookFile]]
         if cell.verb not in ("writefile", "file") or len(cell.magic) < 2:
             continue
         path = cell.magic[-1].strip("\"'")
-        one = _alone(cell, "#" if path.endswith(SUFFIX) else "//")
+        file = _alone(cell, "#" if path.endswith(SUFFIX) else "//")
         before = files.pop(path, None) if {"-a", "--append"} & {*cell.magic[1:-1]} else None
         files.pop(path, None)
-        files[path] = one if before is None else NotebookFile(
-            f"{before.text.rstrip()}\n{one.text}", before.cells + one.cells)
+        files[path] = file if before is None else NotebookFile(
+            f"{before.text.rstrip()}\n{file.text}", before.cells + file.cells)
     return [(PurePosixPath(path), file) for path, file in files.items()]
 
 
@@ -175,18 +174,18 @@ class _Plain:
 
     def __post_init__(self) -> None:
         self._read = [_python(cell.text) for cell in self.cells]
-        self._stars = [at for at, one in enumerate(self._read) if _STAR.search(one.text)]
+        self._stars = [at for at, cell in enumerate(self._read) if _STAR.search(cell.text)]
         self._binders = {}
-        for at, one in enumerate(self._read):
-            for name in one.binds:
+        for at, cell in enumerate(self._read):
+            for name in cell.binds:
                 self._binders.setdefault(name, []).append(at)
 
     def defining(self, function: str) -> list[NotebookFile]:
         """Return a file for the last cell that defines a function and holds no stub, together with the cells that it
         needs. A cell that is not Python cannot run, so it counts only if there is no other."""
         outline = languages.by_suffix(SUFFIX).outline
-        defining = [at for at, one in enumerate(self._read)
-                    if function in one.functions and function not in outline(one.text).stubs]
+        defining = [at for at, cell in enumerate(self._read)
+                    if function in cell.functions and function not in outline(cell.text).stubs]
         parsed = [at for at in defining if self._read[at].parses]
         return [self._joined(sorted(self._needed((parsed or defining)[-1])))] if defining else []
 

@@ -57,8 +57,8 @@ def value_of(extent: int | str, sizes: Mapping[str, int]) -> int:
 
 def _value(node: ast.expr, sizes: Mapping[str, int]) -> int:
     if isinstance(node, ast.BinOp):
-        found: int = _OPERATIONS[type(node.op)](_value(node.left, sizes), _value(node.right, sizes))
-        return found
+        value: int = _OPERATIONS[type(node.op)](_value(node.left, sizes), _value(node.right, sizes))
+        return value
     if isinstance(node, ast.Name):
         return sizes[node.id]
     assert isinstance(node, ast.Constant) and isinstance(node.value, int)
@@ -125,7 +125,7 @@ Parameter = Annotated[Input | Scalar | Output | Update, Field(discriminator="kin
 
 def given(parameters: Sequence[Parameter]) -> list[Input | Scalar | Update]:
     """Return the parameters that the judge fills: the parameters of an oracle."""
-    return [one for one in parameters if not isinstance(one, Output)]
+    return [parameter for parameter in parameters if not isinstance(parameter, Output)]
 
 
 def extents(parameter: Tensor, sizes: Mapping[str, int]) -> tuple[int, ...]:

@@ -70,12 +70,13 @@ def scored(
 def _scored_structure(unscored: AssignmentResult, points: AssignmentPoints) -> StructureResult:
     """Return the points for conditions: a share for each that is met, of those that are not required. No run could give
     them to a wrong answer."""
-    earning = [one for one in unscored.structure.conditions if not one.required]
-    met, shown = (sum(one.met is True for one in earning), sum(one.met is not None for one in earning))
-    each = points.structure / len(earning) if earning else 0.0
+    earning = [condition for condition in unscored.structure.conditions if not condition.required]
+    met = sum(condition.met is True for condition in earning)
+    shown = sum(condition.met is not None for condition in earning)
+    share = points.structure / len(earning) if earning else 0.0
     return unscored.structure.model_copy(update={
-        "points": round(each * met, 2) if unscored.right else 0.0,
-        "measured_max": round(each * shown, 2) if unscored.right else points.structure if unscored.judged else 0.0,
+        "points": round(share * met, 2) if unscored.right else 0.0,
+        "measured_max": round(share * shown, 2) if unscored.right else points.structure if unscored.judged else 0.0,
         "max_points": points.structure})
 
 

@@ -74,14 +74,14 @@ def read_sheet(path: Path) -> Sheet:
         raise SheetError(f"{path}: not text in UTF-8, UTF-16 or Latin-1; save it as CSV in UTF-8 (in Excel: CSV UTF-8)"
                          ) from None
     bom, text = text.startswith(BOM), text.removeprefix(BOM)
-    told = re.match(r"sep=([,;|\t])(?:\r\n?|\n)", text, re.IGNORECASE)
-    sep = told[0] if told else ""
+    match = re.match(r"sep=([,;|\t])(?:\r\n?|\n)", text, re.IGNORECASE)
+    sep = match[0] if match else ""
     text, rows = text[len(sep):], list[list[str]]()
     # A line may also end with a carriage return alone, as on old Macs.
     first = next(io.StringIO(text, newline=""), "")
     try:
         # Choose the delimiter that gives the most headings; a comma if each gives one heading.
-        delimiter = told[1] if told else max(
+        delimiter = match[1] if match else max(
             ",;\t", key=lambda sign: len(next(csv.reader([first], delimiter=sign), [])))
         rows.extend(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:

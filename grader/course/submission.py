@@ -107,19 +107,19 @@ def _read_source(folder: Path, file: str, max_bytes: int, counted: Languages) ->
     wanted = counted.files(file)
     there = [name for name in wanted if os.path.lexists(folder / name)]
     if len(there) > 1 and counted.both == "refuse":
-        return _unread("two_files", f"{' and '.join(there)} are both there; one of them expected", there[0])
+        return _unread("two_files", f"{' and '.join(there)} are both there; hand in one of them", there[0])
     if there:
         source = _as_text(read_source_file(folder, there[0], max_bytes))
         language = languages.by_content(there[0], source.content or b"")
         if counted.names and source.content is not None and language.name not in counted.names:
             titles = " or ".join(languages.front_ends()[name].title for name in counted.names)
-            return _unread("language", f"{there[0]} is in {language.title}, which this course does not take; {titles} "
-                                       "expected", there[0])
+            return _unread("language", f"{there[0]} is in {language.title}, which this course does not take; write it "
+                                       f"in {titles}", there[0])
         return source
-    other = next((name for name in in_any_language(file) if os.path.lexists(folder / name)), None)
-    if other is not None:
-        return _unread("language", f"{other} is in a language that this course does not take; {' or '.join(wanted)} "
-                                   "expected", other)
+    elsewhere = next((name for name in in_any_language(file) if os.path.lexists(folder / name)), None)
+    if elsewhere is not None:
+        return _unread("language", f"{elsewhere} is in a language that this course does not take; "
+                                   f"hand in {' or '.join(wanted)}", elsewhere)
     return read_source_file(folder, wanted[0], max_bytes)
 
 
@@ -131,7 +131,7 @@ def _as_text(source: Source) -> Source:
         return _unread("lfs", f"{source.file} is a pointer of Git LFS, not the file itself", source.file)
     # Either a byte order mark, or no mark and an ASCII character in 16 bits at the beginning.
     if _UTF16.match(begin):
-        return _unread("utf16", f"{source.file} is text in UTF-16; UTF-8 expected", source.file)
+        return _unread("utf16", f"{source.file} is text in UTF-16; save it as UTF-8", source.file)
     return source
 
 
@@ -145,7 +145,7 @@ def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
         if path.is_symlink():
             target = path.resolve(strict=True)
             if not target.is_relative_to(folder.resolve()):
-                return _unread("link_out", f"{file} is a symbolic link out of the submission; a regular file expected",
+                return _unread("link_out", f"{file} is a symbolic link out of the submission; hand in the file itself",
                            file)
             path = target
         # NONBLOCK: a FIFO must not hang the grader. NOFOLLOW: a link may have been put there since.
@@ -164,7 +164,7 @@ def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
         if not stat.S_ISREG(info.st_mode):
             return _unread("not_a_file", f"{file} is not a regular file", file)
         if info.st_size > max_bytes:
-            return _unread("too_large", f"{file} has {info.st_size:,} bytes; at most {max_bytes:,} expected", file,
+            return _unread("too_large", f"{file} has {info.st_size:,} bytes; at most {max_bytes:,} are allowed", file,
                            max_bytes)
         with os.fdopen(os.dup(descriptor), "rb") as stream:
             content = stream.read(max_bytes + 1)
@@ -173,7 +173,7 @@ def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
     finally:
         os.close(descriptor)
     if len(content) > max_bytes:
-        return _unread("too_large", f"{file} grew while it was read; at most {max_bytes:,} bytes expected", file,
+        return _unread("too_large", f"{file} grew while it was read; at most {max_bytes:,} bytes are allowed", file,
                        max_bytes)
     return Source(content=content, file=file)
 
@@ -209,8 +209,8 @@ def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
                 "name a folder of one student's files, or of students' folders")
         folders = [path]
     if not folders:
-        found = [entry.name for entry in entries if entry.name.casefold().endswith((".py", ".ipynb", ".zip"))][:3]
-        others = f" (found {', '.join(found)})" if found else ""
+        names = [entry.name for entry in entries if entry.name.casefold().endswith((".py", ".ipynb", ".zip"))][:3]
+        others = f" (found {', '.join(names)})" if names else ""
         raise SubmissionError(
             f"{path}: holds no student's folder and none of {', '.join(sorted(known))}{others}; name another folder")
     return named(folders)
@@ -266,21 +266,21 @@ def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> li
     for student, slug in before:
         given.setdefault(composed(student), []).append(slug)
     taken = {slug.casefold() for slugs in given.values() for slug in slugs}
-    found = []
+    submissions = []
     for folder in folders:
         # A link's own name counts, not its target's. `.` and `..` have no name of their own.
         name = folder.name if folder.name not in ("", "..") else folder.resolve().name
         student = composed(printable(name)) or "student"
         if slugs := given.get(student):
-            found.append(Submission(student=student, folder=folder, slug=slugs.pop(0)))
+            submissions.append(Submission(student=student, folder=folder, slug=slugs.pop(0)))
             continue
         base = _slug(student)
         slug, count = base, 2
         while slug.casefold() in taken:
             slug, count = f"{base}-{count}", count + 1
         taken.add(slug.casefold())
-        found.append(Submission(student=student, folder=folder, slug=slug))
-    return found
+        submissions.append(Submission(student=student, folder=folder, slug=slug))
+    return submissions
 
 
 def printable(name: str) -> str:

@@ -43,7 +43,7 @@ def suffixes() -> tuple[str, ...]:
     return (*sources, NOTEBOOK, *ARCHIVES)
 
 
-class DeskError(Exception):
+class WorkspaceError(Exception):
     """An error: nothing was found to check; one line says why and what to do."""
 
     def __init__(self, message: str) -> None:
@@ -52,7 +52,7 @@ class DeskError(Exception):
 
 
 @dataclass(frozen=True)
-class Desk:
+class Workspace:
     """The assignments' files in a folder. `files` are the files to check, by assignment. `expected` are the paths that
     would count. `lines` say which files would be handed in, and which would not. `complete` is False if a requested
     file is missing or has another name."""
@@ -64,11 +64,11 @@ class Desk:
     complete: bool = True
 
 
-def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: bool) -> Desk:
+def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: bool) -> Workspace:
     """Find the files of the assignments `asked` in `path`, a file or a folder. If the user `named` the assignment, a
     file counts as the assignment's, whatever its name.
 
-    `known` maps all assignments to the names of their files. Raises DeskError.
+    `known` maps all assignments to the names of their files. Raises WorkspaceError.
     """
     try:
         if path.is_dir():
@@ -77,13 +77,14 @@ def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: b
             return _file(path, known, asked if named else ())
         exists = path.is_symlink() or path.exists()
     except OSError as error:
-        raise DeskError(f"{path}: {error.strerror}; name a file or a folder") from None
+        raise WorkspaceError(f"{path}: {error.strerror}; name a file or a folder") from None
     if exists:
-        raise DeskError(f"{path}: neither a file nor a folder; name a file such as {next(iter(known.values()))}")
+        raise WorkspaceError(f"{path}: neither a file nor a folder; name a file such as {next(iter(known.values()))}")
     name = meant(path.name, known)
     near = _named(strays(path.parent, {name: known[name]}).of[name], path.parent) if name else []
     but = f", but there is {_listed(near)}" if near else ""
-    raise DeskError(f"{path}: no such file{but}; name a folder, or a file such as {known[name or next(iter(known))]}")
+    example = known[name or next(iter(known))]
+    raise WorkspaceError(f"{path}: no such file{but}; name a folder, or a file such as {example}")
 
 
 def meant(file: str, known: Mapping[str, str]) -> str | None:
@@ -93,9 +94,9 @@ def meant(file: str, known: Mapping[str, str]) -> str | None:
         return None
     text, edges = "".join(words), {0, *itertools.accumulate(map(len, words))}
     keys = {name: name.replace("_", "").casefold() for name in known}
-    found = [name for name, key in keys.items()
+    names = [name for name, key in keys.items()
              if any(text.startswith(key, edge) and edge + len(key) in edges for edge in edges)]
-    return max(found, key=len, default=None)
+    return max(names, key=len, default=None)
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class Strays:
 def strays(folder: Path, known: Mapping[str, str], depth: int = DEPTH) -> Strays:
     """Return the strays in `folder` and, down to `depth`, in the folders below. Files are read with limits; nothing is
     run or unpacked."""
-    found, others, whole = Strays({name: [] for name in known}, []), list[Path](), list[Path]()
+    astray, others, whole = Strays({name: [] for name in known}, []), list[Path](), list[Path]()
     left, expected = MOST_READ, {folder / name for name in written_files(known.values())}
     for path in _below(folder, depth):
         words = _words(path.name)
@@ -124,15 +125,15 @@ def strays(folder: Path, known: Mapping[str, str], depth: int = DEPTH) -> Strays
             left -= 1
             names, stubs = _defined(path, known)
         for meant_name in names:
-            found.of[meant_name].append(path)
+            astray.of[meant_name].append(path)
         if not names:
             # A notebook that holds only stubs is the kit's own.
             may_hold = archive or (path.suffix.casefold() == NOTEBOOK and not stubs)
             (whole if may_hold else others).append(path)
-    for paths in found.of.values():
+    for paths in astray.of.values():
         paths.extend([] if paths else whole)
-    found.others.extend(others)
-    return found
+    astray.others.extend(others)
+    return astray
 
 
 def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, str]) -> HandedIn:
@@ -141,9 +142,9 @@ def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, s
     missing = [name for name, source in sources.items() if source == Source()]
     if not missing and any(source.content is not None for source in sources.values()):
         return HandedIn(sources)
-    found = strays(folder, known)
-    others = [] if any((folder / file_in(folder, file)).exists() for file in known.values()) else found.others
-    instead = {name: Source(elsewhere=tuple(_named(found.of[name], folder))) for name in missing}
+    astray = strays(folder, known)
+    others = [] if any((folder / file_in(folder, file)).exists() for file in known.values()) else astray.others
+    instead = {name: Source(elsewhere=tuple(_named(astray.of[name], folder))) for name in missing}
     return HandedIn({**sources, **instead}, tuple(_named(others, folder)))
 
 
@@ -167,12 +168,12 @@ def _words(file: str) -> list[str]:
     return [] if file.startswith(".") else [word.casefold() for word in _WORDS.findall(stem)]
 
 
-def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) -> Desk:
+def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) -> Workspace:
     here = {name: folder / file for name, file in asked.items() if (folder / file).exists()}
-    found = strays(folder, known)
+    astray = strays(folder, known)
     stubs = [path.name for name, path in here.items() if is_stub(path, name)]
-    celled = _celled(found, [name for name in asked if name not in here or here[name].name in stubs], known)
-    others = {name: found.of[name] for name in asked if name not in here and name not in celled}
+    celled = _celled(astray, [name for name in asked if name not in here or here[name].name in stubs], known)
+    others = {name: astray.of[name] for name in asked if name not in here and name not in celled}
     instead = {name: paths[0] for name, paths in others.items()
                if len(paths) == 1 and paths[0].suffix.casefold() in languages.suffixes()}
     # Name missing files in the language of most files that are there.
@@ -183,11 +184,14 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
     if not here and not celled and not any(others.values()):
         for name in (name for name in known if name not in asked):
             if (beside := folder / file_in(folder, known[name])).exists():
-                raise DeskError(f"{folder}: holds {beside.name}, which is not among the files asked for; check it with "
-                                f"--only {name}")
-        for notebook in (path for path in found.others if path.suffix.casefold() == NOTEBOOK):
-            raise DeskError(f"{notebook}: holds nothing but stubs; write a kernel in place of one, then check again")
-        raise DeskError(f"{folder}: holds none of {', '.join(asked.values())}; name the folder that holds your files")
+                raise WorkspaceError(
+                    f"{folder}: holds {beside.name}, which is not among the files asked for; check it with "
+                    f"--only {name}")
+        for notebook in (path for path in astray.others if path.suffix.casefold() == NOTEBOOK):
+            raise WorkspaceError(
+                f"{notebook}: holds nothing but stubs; write a kernel in place of one, then check again")
+        raise WorkspaceError(
+            f"{folder}: holds none of {', '.join(asked.values())}; name the folder that holds your files")
     lines = [f"Would be handed in: {', '.join(written)}."] if written else [] if celled else [
         "Nothing would be handed in."]
     for name, (path, file, cells) in celled.items():
@@ -209,18 +213,18 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
             lines.append(f"{said[:-1]}: as it is, it is not handed in."
                          if names[0] in instead else f"{said[:-1]}, so not checked.")
     read = [path for path, *_ in celled.values()]
-    if left := sorted(path.name for path in found.others if path.parent == folder and path not in read):
+    if left := sorted(path.name for path in astray.others if path.parent == folder and path not in read):
         lines.append(f"Would not be handed in: {_listed(left)} (each file stands alone).")
     files = {name: here.get(name) or instead[name] for name in asked if name in here or name in instead}
-    return Desk(folder, files, [folder / file for file in asked.values()], lines, complete=len(here) == len(asked))
+    return Workspace(folder, files, [folder / file for file in asked.values()], lines, complete=len(here) == len(asked))
 
 
 def _celled(
-    found: Strays, names: Sequence[str], known: Mapping[str, str]
+    astray: Strays, names: Sequence[str], known: Mapping[str, str]
 ) -> dict[str, tuple[Path, str, NotebookFile]]:
     """Return the files of `names` that an intake would take from a notebook's cells: for each, the notebook, the file's
     name, and its cells. An assignment is left out if two notebooks or another file may be meant for it."""
-    notebooks = dict.fromkeys(path for path in itertools.chain(*found.of.values(), found.others)
+    notebooks = dict.fromkeys(path for path in itertools.chain(*astray.of.values(), astray.others)
                               if path.suffix.casefold() == NOTEBOOK)
     held: dict[str, list[tuple[Path, str, NotebookFile]]] = {name: [] for name in names}
     for path in [*notebooks][:MOST_READ]:
@@ -230,25 +234,25 @@ def _celled(
             for name in names:
                 held[name] += [(path, file, read[file]) for file in in_any_language(known[name]) if file in read]
     return {name: of[0] for name, of in held.items() if len(of) == 1 and not any(
-        path.suffix.casefold() in languages.suffixes() for path in found.of[name])}
+        path.suffix.casefold() in languages.suffixes() for path in astray.of[name])}
 
 
-def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Desk:
+def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Workspace:
     if len(only) > 1:
-        raise DeskError(f"--only: {', '.join(only)} are several; name one assignment for one file")
+        raise WorkspaceError(f"--only: {', '.join(only)} are several; name one assignment for one file")
     if path.suffix.casefold() == NOTEBOOK:
         likely = next(iter([*only, *_defined(path, known)[0]]), None) or meant(path.name, known) or next(iter(known))
-        raise DeskError(f"{path}: is a notebook; check its cells there, with %%kernelmark {likely}")
+        raise WorkspaceError(f"{path}: is a notebook; check its cells there, with %%kernelmark {likely}")
     exact = next((name for name, file in known.items() if path.name in in_any_language(file)), None)
     defined = [*itertools.chain(*_defined(path, known))]
     name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant(path.name, known))
     if name is None:
-        raise DeskError(f"{path}: not the file of an assignment ({', '.join(known.values())}); say with --only NAME "
-                        "which it is")
+        raise WorkspaceError(f"{path}: not the file of an assignment ({', '.join(known.values())}); say with --only "
+                             "NAME which it is")
     if path.name in in_any_language(known[name]):
-        return Desk(path.parent, {name: path}, [path])
+        return Workspace(path.parent, {name: path}, [path])
     said = found_instead([path.name], expected_name(path, name))
-    return Desk(path.parent, {name: path}, [path], [said], complete=False)
+    return Workspace(path.parent, {name: path}, [path], [said], complete=False)
 
 
 def expected_name(path: Path, name: str) -> str:
@@ -285,8 +289,8 @@ def _below(folder: Path, most: int) -> Iterator[Path]:
     while waiting:
         at, depth = waiting.pop(0)
         try:
-            with os.scandir(at) as found:
-                entries = sorted(itertools.islice(found, left), key=lambda entry: entry.name)
+            with os.scandir(at) as listing:
+                entries = sorted(itertools.islice(listing, left), key=lambda entry: entry.name)
         except OSError:
             continue
         if depth and any(entry.name == "pyvenv.cfg" for entry in entries):

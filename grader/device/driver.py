@@ -91,7 +91,7 @@ def values_of(
     """Return the values that a kernel takes, from the arguments of a launch. `addresses` are those of the plan's
     buffers, `scratch` is that of the launch's own memory. Raises DriverError for an operand whose argument is missing.
     """
-    return [_value(one, arguments, addresses, scratch, encode) for one in operands]
+    return [_value(operand, arguments, addresses, scratch, encode) for operand in operands]
 
 
 def _value(
@@ -201,7 +201,7 @@ class LoadedKernel:
 
     def scratch(self, launch: Launch) -> int:
         """Return the bytes of scratch memory that a launch needs."""
-        bytes = sum(one.bytes for one in self.metadata.operands if isinstance(one, ScratchAddress))
+        bytes = sum(operand.bytes for operand in self.metadata.operands if isinstance(operand, ScratchAddress))
         return bytes * launch.cluster * math.prod(launch.grid)
 
     def prepare(

@@ -99,8 +99,8 @@ class _Executor:
             try:
                 # PyTorch describes a kernel's error in words; the driver, asked again, gives its number.
                 self._wait()
-            except DriverError as told:
-                fault = told
+            except DriverError as driver_error:
+                fault = driver_error
             # An error of Bind concerns the judge's memory, so it is never a kernel's fault.
             if isinstance(fault, DriverError) and not isinstance(request, messages.Bind):
                 return messages.Fault(
@@ -146,7 +146,7 @@ class _Executor:
 
     def _capture(self, request: messages.Capture) -> bool:
         prepared = self._programs[request.program].prepare([self._slots[number] for number in request.slots])
-        steps = [*prepared.calls, *self._look(request.look)]
+        steps = [*prepared.calls, *self._copies(request.copied)]
 
         def go() -> None:
             for step in steps:
@@ -173,11 +173,11 @@ class _Executor:
         self._captures.append(_Capture(prepared, graph.replay, graph=True))
         return True
 
-    def _look(self, look: messages.LookAt | None) -> list[Step]:
-        if look is None:
+    def _copies(self, copied: messages.ElementCopy | None) -> list[Step]:
+        if copied is None:
             return []
-        target, positions = self._blocks.tensor(look.target), self._blocks.tensor(look.positions)
-        source = self._blocks.memory[look.source].view(target.dtype)
+        target, positions = self._blocks.tensor(copied.target), self._blocks.tensor(copied.positions)
+        source = self._blocks.memory[copied.source].view(target.dtype)
         return [lambda: torch.index_select(source, 0, positions, out=target)]
 
     def _replay(self, capture: _Capture) -> tuple[float, float]:
@@ -206,16 +206,16 @@ class _Executor:
         (go,) = self._programs[request.program].prepare([self._slots[request.slot]]).calls
         go()
         self._wait()
-        with profile(activities=[ProfilerActivity.CUDA]) as found:
+        with profile(activities=[ProfilerActivity.CUDA]) as recorded:
             for _ in range(PROFILED_CALLS):
                 go()
             self._wait()
         launched = [
             messages.Launched(
-                name=one.key[:500], seconds=one.self_device_time_total * 1e-6 / PROFILED_CALLS,
-                count=one.count / PROFILED_CALLS)
-            for one in found.key_averages() if one.device_type == DeviceType.CUDA]
-        return sorted(launched, key=lambda one: -one.seconds)
+                name=event.key[:500], seconds=event.self_device_time_total * 1e-6 / PROFILED_CALLS,
+                count=event.count / PROFILED_CALLS)
+            for event in recorded.key_averages() if event.device_type == DeviceType.CUDA]
+        return sorted(launched, key=lambda kernel: -kernel.seconds)
 
     def _wait(self) -> None:
         # Late: only machines with a GPU have it.

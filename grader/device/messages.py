@@ -60,7 +60,7 @@ class Slots(Shaped):
     slots: list[dict[Name, Placed]]
 
 
-class LookAt(Shaped):
+class ElementCopy(Shaped):
     """A copy of single elements, made in the same stream after the last slot's call. The elements at `positions`
     (int64) of block `source`, which is taken as one flat tensor of `target`'s dtype, go to `target`. Both have one
     dimension and equal length."""
@@ -120,7 +120,7 @@ class Capture(Message):
     op: Literal["capture"] = "capture"
     program: Size
     slots: list[Size]
-    look: LookAt | None = None
+    copied: ElementCopy | None = None
 
 
 class Replay(Message):

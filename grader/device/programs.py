@@ -84,7 +84,7 @@ def steps(
         host = [index for index in buffers if flat[index].device.type == "cpu"]
         if host:
             by_host = not isinstance(operation, Launch) and len(host) == len(buffers)
-            step = _in_turn(step, [addresses[index] for index in host], busy, by_host)
+            step = _in_order(step, [addresses[index] for index in host], busy, by_host)
         made.append(step)
     return made
 
@@ -113,7 +113,7 @@ def _memory_step(operation: Fill | Data | Copy, flat: Sequence[torch.Tensor]) ->
     return lambda: start.copy_(contents)
 
 
-def _in_turn(step: Step, host: list[int], busy: Busy, by_host: bool) -> Step:
+def _in_order(step: Step, host: list[int], busy: Busy, by_host: bool) -> Step:
     """Return a step on host memory at these addresses. If the host makes the step, it first waits until the device is
     done with that memory."""
 
@@ -225,11 +225,12 @@ class BaselineProgram:
         spec.loader.exec_module(module)
         self._function: Callable[..., object] = getattr(module, function)
         self._given = given
-        self._graphable = all(each.place == "device" for each in given if isinstance(each, GivenTensor))
+        self._graphable = all(parameter.place == "device" for parameter in given if isinstance(parameter, GivenTensor))
 
     def run(self, slot: Slot, first: Slot | None) -> list[int]:
         result = self._call(slot)
-        outputs = [slot[each.name] for each in self._given if isinstance(each, GivenTensor) and each.output]
+        outputs = [slot[parameter.name] for parameter in self._given
+                   if isinstance(parameter, GivenTensor) and parameter.output]
         results = result if isinstance(result, tuple | list) else (result,)
         for output, made in zip(outputs, results, strict=result is not None):
             # If it returned None or the output itself, the output is written already.
@@ -251,7 +252,8 @@ class BaselineProgram:
 
     def _call(self, slot: Slot) -> object:
         return self._function(
-            *(slot[each.name] if isinstance(each, GivenTensor) else each.value for each in self._given))
+            *(slot[parameter.name] if isinstance(parameter, GivenTensor) else parameter.value
+              for parameter in self._given))
 
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:

@@ -83,10 +83,10 @@ def _starting(pool: ThreadPoolExecutor) -> Future[float]:
 
 def _course() -> Diagnosis:
     try:
-        found = home.here()
+        course = home.here()
     except home.HomeError as error:
         return Diagnosis("course", str(error), False, True)
-    return Diagnosis("course", found.note or f"{found.file}, assignments in {found.root}")
+    return Diagnosis("course", course.note or f"{course.file}, assignments in {course.root}")
 
 
 def _packages() -> list[Diagnosis]:
@@ -120,12 +120,12 @@ def _broken() -> list[Diagnosis]:
 def toolchains() -> list[Diagnosis]:
     """Return a line for each language that needs more than a Python package: its tools' version, or what is missing."""
     lines = []
-    for one in languages.front_ends().values():
-        if trouble := one.problem():
+    for front_end in languages.front_ends().values():
+        if trouble := front_end.problem():
             text, _, remedy = trouble.rpartition("; ")
-            lines.append(Diagnosis(one.title, f"not graded here: {text}", False, remedy=remedy))
-        elif found := one.installed():
-            lines.append(Diagnosis(one.title, found))
+            lines.append(Diagnosis(front_end.title, f"not graded here: {text}", False, remedy=remedy))
+        elif version := front_end.installed():
+            lines.append(Diagnosis(front_end.title, version))
     return lines
 
 

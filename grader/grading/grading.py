@@ -197,7 +197,8 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
     speeds = [check for check in judgement.checks if check.stage == "speed"]
     # A required condition that is not met counts as a failed check; others only cost points for structure.
     conditions = judgement.extras.conditions
-    required = {f"structure-{one.name}" for one in conditions if one.required and one.met is False}
+    required = {f"structure-{condition.name}" for condition in conditions
+                if condition.required and condition.met is False}
     expected = [check for check in judgement.checks
                 if check.stage not in ("speed", "structure") or check.id in required]
     # A wrong answer in a timed call counts as in any other. A timeout or a failed measurement only costs speed points.
@@ -213,8 +214,9 @@ def _assignment_result(job: Job, judgement: Judgement) -> AssignmentResult:
                     if check.detail and check.detail.kind in FLAGGED), None)
     flags = [] if refused is None else [Flag(what=refused.kind, evidence=refused.message, place=refused.place)]
     flags += [Flag(what="tuner", evidence=remark) for remark in judgement.extras.flagged if verdict == ACCEPTED]
-    flags += [Flag(what="structure", evidence=f"The kernel has to {one.words}, and the grader cannot tell: {one.said}")
-              for one in conditions if one.required and one.met is None]
+    flags += [
+        Flag(what="structure", evidence=f"The kernel has to {condition.words}; no run shows it: {condition.said}")
+        for condition in conditions if condition.required and condition.met is None]
     flags += [_too_fast(timing) for timing in performance.timings if (timing.roof_fraction or 0) > IMPOSSIBLE]
     unscored = AssignmentResult(
         title=assignment.title, signature=assignment.signature, formula=assignment.formula,

@@ -77,4 +77,4 @@ class Graded:
     @property
     def wrong(self) -> bool:
         """Return whether an assignment in the result is not right."""
-        return self.result is not None and not all(one.right for one in self.result.assignments.values())
+        return self.result is not None and not all(assignment.right for assignment in self.result.assignments.values())

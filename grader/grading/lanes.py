@@ -37,13 +37,13 @@ MOST_SPARE = 3
 
 T = TypeVar("T")
 
-Look = Callable[[str, Sequence[str]], tuple[str, Environment]]
+Survey = Callable[[str, Sequence[str]], tuple[str, Environment]]
 """A function of the device asked for and the names of assignments. It runs in a lane, and returns the reason why the
 lane grades without a GPU ("" if it has one), and its environment."""
 
 
 @dataclass(frozen=True)
-class At:
+class Ongoing:
     """A grading in progress: its student and assignment, its start (time.time), and its lane if there are several. The
     assignment is "" at the beginning, and for gradings on other machines, which do not report it."""
 
@@ -67,12 +67,12 @@ class Lanes(Protocol):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
 
-    def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
+    def survey(self, survey: Survey, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
         """Return a future of the reason why gradings do without a GPU ("" if they have one), and of their environment:
-        the answer to `question`, which every lane gets before its jobs."""
+        the answer to `survey`, which every lane gets before its jobs."""
         ...
 
-    def running(self) -> list[At]:
+    def running(self) -> list[Ongoing]:
         """Return the gradings in progress, the oldest first."""
         ...
 
@@ -183,8 +183,8 @@ class LocalLanes:
         """End the lanes' processes at once, whatever they are doing."""
         self.__exit__(KeyboardInterrupt)
 
-    def look(self, question: Look, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
-        return self.ask(question, asked, names)
+    def survey(self, survey: Survey, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
+        return self.ask(survey, asked, names)
 
     def words(self) -> str:
         return ""
@@ -206,7 +206,7 @@ class LocalLanes:
         lane.executor.shutdown()
         lane.executor = self._start(lane.number, lane.environment)
 
-    def running(self) -> list[At]:
+    def running(self) -> list[Ongoing]:
         """Return the gradings in progress, the oldest first."""
         gradings = []
         # Take spare lanes' environments, too: a display's thread may ask while a lane gets its job.
@@ -221,7 +221,7 @@ class LocalLanes:
                 else:
                     gpu = gpus[lane.number]
                     on = f"GPU {gpu}" if gpu and job.device == "cuda" and sum(map(bool, gpus)) > 1 else ""
-                gradings.append(At(job.submission.student, assignment, lane.since, on))
+                gradings.append(Ongoing(job.submission.student, assignment, lane.since, on))
         return sorted(gradings, key=lambda at: at.since)
 
     def grade(
@@ -314,7 +314,7 @@ def _start_lane(
     start_lane(measured, sharing, gpu=bool(environment.get("CUDA_VISIBLE_DEVICES")))
 
 
-def _tell(job: Job, assignment: str) -> None:
+def _note(job: Job, assignment: str) -> None:
     """Write the number of the assignment that is being judged into shared memory."""
     if _places and assignment in job.only:
         _places[_number] = job.only.index(assignment)
@@ -330,7 +330,7 @@ def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) ->
     if job.device == "cuda" and not sane():
         os._exit(1)
     with LANE.at_work():
-        graded = grade(job, partial(_tell, job), following)
+        graded = grade(job, partial(_note, job), following)
         if job.profile:
             from grader.grading.profilers import profiled
 
@@ -344,7 +344,7 @@ def mend_in_lane(job: Job, graded: Graded) -> Graded:
     from grader.grading.mending import mend
 
     with LANE.at_work():
-        return mend(job, graded, partial(_tell, job))
+        return mend(job, graded, partial(_note, job))
 
 
 def _end_lanes() -> None:

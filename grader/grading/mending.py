@@ -13,7 +13,7 @@ from grader.judging.repair.search import repaired
 from grader.judging.running.lane import LANE
 from grader.results.result import AssignmentResult, Detail
 
-Told = TypeVar("Told", AssignmentResult, Detail)
+Explained = TypeVar("Explained", AssignmentResult, Detail)
 
 
 def mended(
@@ -41,8 +41,8 @@ def without_guess(assignment: AssignmentResult) -> AssignmentResult:
     return _sure(assignment).model_copy(update={"correctness": correctness.model_copy(update={"checks": checks})})
 
 
-def _sure(told: Told) -> Told:
-    return told.model_copy(update={"hint": told.hint.removesuffix(told.guess).strip(), "guess": ""})
+def _sure(explained: Explained) -> Explained:
+    return explained.model_copy(update={"hint": explained.hint.removesuffix(explained.guess).strip(), "guess": ""})
 
 
 def mend(job: Job, graded: Graded, begun: Callable[[str], object] = lambda assignment: None) -> Graded:
@@ -50,11 +50,11 @@ def mend(job: Job, graded: Graded, begun: Callable[[str], object] = lambda assig
     hint, and is in the log. `begun` is called with each assignment's name."""
     if graded.result is None:
         return graded
-    found, log = dict(graded.result.assignments), graded.log
+    assignments, log = dict(graded.result.assignments), graded.log
     for name, assignment in graded.result.assignments.items():
         begun(name)
         try:
-            found[name] = mended(job, name, assignment)
+            assignments[name] = mended(job, name, assignment)
         except Exception as error:
             log += f"\n{name}: the search for a change failed: {type(error).__name__}: {error}\n"
-    return replace(graded, result=graded.result.model_copy(update={"assignments": found}), log=log)
+    return replace(graded, result=graded.result.model_copy(update={"assignments": assignments}), log=log)

@@ -67,7 +67,7 @@ def temporary() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 0 <= hard < OPEN_FILES:
         raise PlanError(
-            f"at most {hard} open files are allowed here, {OPEN_FILES} expected; raise the limit (ulimit -n)")
+            f"at most {hard} open files are allowed here, and {OPEN_FILES} are needed; raise the limit (ulimit -n)")
     if 0 <= soft < OPEN_FILES:
         resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, hard))
     try:
@@ -95,7 +95,7 @@ def least_isolation(minimum: int) -> Isolation:
 
 def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence[str]) -> str:
     """Return a sentence if no submission of the class has a file of these assignments; "" if any has."""
-    if any(course.counted.present(one.folder, names) for one in submissions):
+    if any(course.counted.present(submission.folder, names) for submission in submissions):
         return ""
     files = ", ".join(catalogue.files()[name] for name in names)
     return (f"No submission has any of {files}, so each gets 0 points; "

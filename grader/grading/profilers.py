@@ -100,7 +100,8 @@ def recorded(assignment: Assignment, case: Case, source: Source, course: Course)
     given = [given_tensor(p, case) for p in assignment.parameters if not isinstance(p, Scalar)]
     with temporary.folder("bench") as folder:
         path, contents = folder / "recorded.json", folder / "contents"
-        whole = [one.name for one in given if one.filled and not torch_dtype(one.dtype).is_floating_point]
+        whole = [parameter.name for parameter in given
+                 if parameter.filled and not torch_dtype(parameter.dtype).is_floating_point]
         if whole:
             drawn = prepared.draws.inputs(case, 0)
             torch.save({name: drawn[name].cpu() for name in whole}, contents)
@@ -137,11 +138,11 @@ def _profile(job: Job, graded: Graded) -> KernelProfile:
         # The planner has ended; whatever else is confined ends now.
         LANE.hang_up()
         report = folder / "profile.ncu-rep"
-        found = path if isinstance(path, ToolFailure) else counters(path, report)
-        if isinstance(found, ToolFailure):
-            return KernelProfile(case=case.name, trouble=f"Not profiled: {found.message}.")
+        launches = path if isinstance(path, ToolFailure) else counters(path, report)
+        if isinstance(launches, ToolFailure):
+            return KernelProfile(case=case.name, trouble=f"Not profiled: {launches.message}.")
         small = report.is_file() and report.stat().st_size <= MOST_REPORT
-        return KernelProfile(case=case.name, launches=found, report=report.read_bytes() if small else b"")
+        return KernelProfile(case=case.name, launches=launches, report=report.read_bytes() if small else b"")
 
 
 def counters(path: Path, report: Path | None = None) -> list[LaunchProfile] | ToolFailure:
@@ -157,7 +158,8 @@ def asked(path: Path, metrics: Sequence[str], report: Path | None = None) -> lis
     tool = shutil.which("ncu")
     if tool is None:
         return ToolFailure(NO_NCU)
-    names = {one.symbol: one.name for one in Recorded.model_validate_json(path.read_bytes()).program.plan.kernels}
+    plan = Recorded.model_validate_json(path.read_bytes()).program.plan
+    names = {kernel.symbol: kernel.name for kernel in plan.kernels}
     done = _run([
         # Leave the machine's clocks as they are.
         tool, "--clock-control", "none", "--launch-count", str(MOST_LAUNCHES), "--section", STALLS,
@@ -199,8 +201,8 @@ def value(row: Mapping[str, str], name: str) -> float | None:
 def counted(row: Mapping[str, str]) -> LaunchProfile:
     """Return the counters of a launch from its row."""
     time, read, written = (value(row, name) for name in (TIME, READ, WRITTEN))
-    waits = {found[1]: share for name in row if (found := _STALL.fullmatch(name or ""))
-             and (share := value(row, name)) and found[1] != "selected"}
+    waits = {match[1]: share for name in row if (match := _STALL.fullmatch(name or ""))
+             and (share := value(row, name)) and match[1] != "selected"}
     return LaunchProfile(
         kernel=row.get(KERNEL, ""), microseconds=None if time is None else time / 1000,
         moved=None if read is None or written is None else read + written, dram=value(row, DRAM),

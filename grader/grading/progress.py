@@ -14,12 +14,12 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from grader.classroom.attempts.draw import under_another_course_file
 from grader.classroom.attempts.store import Store, StoreError
+from grader.classroom.attempts.student_files import under_another_course_file
 from grader.console import console as stdout
 from grader.course.late import Late
 from grader.grading.job import Graded
-from grader.grading.lanes import At
+from grader.grading.lanes import Ongoing
 from grader.pages.line import Line, line, marked
 from grader.pages.load import Failure, load_entry, load_results
 from grader.pages.pages import Progress, Running, write_lines
@@ -36,7 +36,7 @@ class RunState:
     """The state of a run of `total` submissions. `running` returns the gradings in progress, and `lanes` describes the
     lanes' state in words."""
 
-    def __init__(self, total: int, running: Callable[[], list[At]], lanes: Callable[[], str] = str) -> None:
+    def __init__(self, total: int, running: Callable[[], list[Ongoing]], lanes: Callable[[], str] = str) -> None:
         self.total = total
         self.done = 0
         self.verdicts: Counter[str] = Counter()
@@ -68,7 +68,7 @@ def shown(watch: RunState, console: Console, as_json: bool) -> Iterator[Callable
     for each failure of the grader. With `as_json` it prints one JSON object a line on standard output."""
     live = console.is_interactive and watch.total > 0
 
-    def tell(graded: Graded, trouble: Sequence[str]) -> None:
+    def report(graded: Graded, trouble: Sequence[str]) -> None:
         if as_json:
             stdout.out(json.dumps(_object(watch, graded, trouble)))
         left = "" if live else f"  (about {watch.left or 0:.0f} s left)"
@@ -77,10 +77,10 @@ def shown(watch: RunState, console: Console, as_json: bool) -> Iterator[Callable
             console.print(f"{count}{_line(graded)}{left}", markup=False, soft_wrap=True)
 
     if not live:
-        yield tell
+        yield report
         return
     with Live(console=console, get_renderable=lambda: _panel(watch), refresh_per_second=4, transient=True):
-        yield tell
+        yield report
 
 
 def _panel(watch: RunState) -> RenderableType:
@@ -118,7 +118,7 @@ def _line(graded: Graded) -> str:
             f"{len(result.assignments)} right, {result.seconds:.1f} s")
 
 
-def _at(grading: At) -> str:
+def _at(grading: Ongoing) -> str:
     return " ".join(filter(None, (grading.assignment, f"on {grading.lane}" if grading.lane else ""))) or "beginning"
 
 
@@ -167,6 +167,6 @@ class LivePage:
                         () if ended else running, ended, "" if ended else watch.lanes())
 
 
-def tell_end(watch: RunState, **more: object) -> None:
+def report_end(watch: RunState, **more: object) -> None:
     """Print the last JSON object of a run."""
     stdout.out(json.dumps({"event": "end", "graded": watch.done, "of": watch.total} | more))

@@ -65,22 +65,22 @@ def cases(assignment: Assignment) -> list[TimedCase]:
 
 
 def sweep(
-    assignment: Assignment, source: Source, course: Course, tell: Callable[[str], None] = lambda case: None
+    assignment: Assignment, source: Source, course: Course, say: Callable[[str], None] = lambda case: None
 ) -> Sweep:
-    """Return the times of a kernel and, if there is one, of the course's kernel. `tell` is called with each case's name
+    """Return the times of a kernel and, if there is one, of the course's kernel. `say` is called with each case's name
     before it is timed. `cases` must not be empty for the assignment.
 
     Raises InfrastructureError if a case cannot be timed because the grader fails.
     """
     sizes = cases(assignment)
     points = [SweepPoint(sizes=case.sizes, amount=amount(assignment, case).much) for case in sizes]
-    for number, (timing, trouble) in enumerate(_timed(assignment, source, course, sizes, tell)):
+    for number, (timing, trouble) in enumerate(_timed(assignment, source, course, sizes, say)):
         points[number] = _with(points[number], timing).model_copy(update={
             "student_us": timing.student_us if timing else None, "trouble": trouble})
     ours = reference(assignment)
     # A students' kit has no reference.
     if ours.is_file():
-        timings = _timed(assignment, Source(content=ours.read_bytes()), course, sizes, tell)
+        timings = _timed(assignment, Source(content=ours.read_bytes()), course, sizes, say)
         for number, (timing, _) in enumerate(timings):
             if timing is not None:
                 points[number] = _with(points[number], timing).model_copy(update={"reference_us": timing.student_us})
@@ -96,7 +96,7 @@ def _with(point: SweepPoint, timing: Timing | None) -> SweepPoint:
 
 
 def _timed(
-    assignment: Assignment, source: Source, course: Course, sizes: Sequence[TimedCase], tell: Callable[[str], None]
+    assignment: Assignment, source: Source, course: Course, sizes: Sequence[TimedCase], say: Callable[[str], None]
 ) -> list[tuple[Timing | None, str]]:
     """Return the timing of each case, or None and the reason."""
     # One ordinary case is planned together with the timed ones; a grading has others, which are left out.
@@ -110,7 +110,7 @@ def _timed(
             return [(None, read.detail.message if read.detail else read.outcome)] * len(sizes)
         timings: list[tuple[Timing | None, str]] = []
         for case in sizes:
-            tell(case.name)
+            say(case.name)
             judged = next(checks)
             if judged.error is not None and not isinstance(judged.error, InfrastructureError):
                 raise judged.error

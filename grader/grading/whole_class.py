@@ -16,12 +16,12 @@ from rich.console import Console
 
 from grader.classroom.attempts.attempt import hash_of_environment
 from grader.classroom.attempts.choice import Choice, Delivery, absent, choose, deliveries
-from grader.classroom.attempts.draw import beside, refresh, under_another_course_file
-from grader.classroom.attempts.keep import earlier, keep
 from grader.classroom.attempts.lock import LockedError, locked
+from grader.classroom.attempts.recording import earlier, record
+from grader.classroom.attempts.selected import SelectedAttempt, select_attempts
 from grader.classroom.attempts.sharing import SharingError, share
-from grader.classroom.attempts.standing import Standing, standing
 from grader.classroom.attempts.store import FOLDER, Store, StoreError
+from grader.classroom.attempts.student_files import beside, refresh, under_another_course_file
 from grader.classroom.intake.manifest import ManifestError, Member
 from grader.classroom.intake.people import Register
 from grader.console import failed
@@ -37,7 +37,7 @@ from grader.grading.gpus import chosen as chosen_gpus
 from grader.grading.job import Graded, Job, draw_seed
 from grader.grading.lanes import Lanes, LanesLostError, LocalLanes, spare_lanes
 from grader.grading.preflight import PlanError
-from grader.grading.progress import LivePage, RunState, shown, tell_end
+from grader.grading.progress import LivePage, RunState, report_end, shown
 from grader.judging.running.lane import on_interruption
 from grader.pages import leaderboard
 from grader.pages.load import Failure, load_results
@@ -85,8 +85,9 @@ def planned(
     isolation level that opens lanes on other machines.
     """
     started = time.monotonic()
-    names, cards = _looked_at(submissions, course, asked, far=far is not None)
-    surroundings.withhold([asked.out, *(one for each in submissions for one in (each.folder, each.folder.parent))])
+    names, cards = _scope(submissions, course, asked, far=far is not None)
+    folders = [submission.folder for submission in submissions]
+    surroundings.withhold([asked.out, *(path for folder in folders for path in (folder, folder.parent))])
     measured = None if far else preflight.least_isolation(asked.level(course))
     # An interruption must also end lanes that are only starting.
     on_interruption(signal.default_int_handler)
@@ -95,7 +96,7 @@ def planned(
         recorded = store.attempts()
         if asked.kind != "grade" and not recorded:
             raise PlanError(f"--out {asked.out}: nothing was graded there yet; run kernelmark grade first")
-        stands = list(standing(recorded, store.decisions()).values())
+        selected = list(select_attempts(recorded, store.decisions()).values())
         # Students who already have a folder of results get the same one.
         submissions = named([submission.folder for submission in submissions],
                             dict.fromkeys((submission.student, submission.slug) for submission in recorded))
@@ -111,22 +112,22 @@ def planned(
                 LocalLanes(_places(cards, side_by_side), measured, spare=spare_lanes(len(cards))))
         with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
             device, environment = choose_device(lanes, "cuda" if asked.gpus else asked.device, names)
-        told = preflight.handed_in(submissions, course, names)
+        warning = preflight.handed_in(submissions, course, names)
         if device == "cuda" and near:
-            side_by_side, told = max(1, len(cards)), told or unlike(cards)
+            side_by_side, warning = max(1, len(cards)), warning or unlike(cards)
         elif near:
             # The GPUs cannot be used, so every processor has a lane.
             near.leave_out_spare()
-            told = told or (unused() if asked.device == "auto" else "")
-        if console and told:
-            console.print(told, markup=False, soft_wrap=True)
+            warning = warning or (unused() if asked.device == "auto" else "")
+        if console and warning:
+            console.print(warning, markup=False, soft_wrap=True)
         here = hash_of_environment(environment, asked.speed and device == "cuda")
-        choice = choose(delivered, names, course, here, recorded, stands, kind=asked.kind, force=asked.force)
-        jobs = _jobs(delivered, course, asked, device, choice, store, stands)
+        choice = choose(delivered, names, course, here, recorded, selected, kind=asked.kind, force=asked.force)
+        jobs = _jobs(delivered, course, asked, device, choice, store, selected)
         yield GradingPlan(started, asked, jobs, lanes, side_by_side, course, measured, store, choice, owners, roster)
 
 
-def _looked_at(
+def _scope(
     submissions: Sequence[Submission], course: Course, asked: Asked, *, far: bool
 ) -> tuple[list[str], list[GpuCard]]:
     """Return the assignments to grade, and the GPUs of this machine to grade on. Raises PlanError."""
@@ -180,12 +181,13 @@ def _people(
         members = [register.known(member) or member for member in named]
         owners[submission.slug] = [Person(id=member.id, name=member.name, section=member.section)
                                    for member in members]
-    return owners, [Person(id=one.id, name=one.name, section=one.section) for one in students or missing]
+    return owners, [Person(id=student.id, name=student.name, section=student.section)
+                    for student in students or missing]
 
 
 def _jobs(
     delivered: Mapping[Submission, Delivery], course: Course, asked: Asked, device: str, choice: Choice, store: Store,
-    stands: Sequence[Standing],
+    selected: Sequence[SelectedAttempt],
 ) -> list[Job]:
     """Return a job for each submission with a chosen assignment."""
     speed = asked.speed and device == "cuda"
@@ -199,7 +201,7 @@ def _jobs(
         jobs.append(Job(
             submission, choice.handed_in[submission.slug], course, tuple(drafts), device, speed, seed,
             asked.again(submission.folder, device, seed), calibrations,
-            earlier(store, stands, drafts) if speed else {}, delivery.problems + delivery.notes,
+            earlier(store, selected, drafts) if speed else {}, delivery.problems + delivery.notes,
             sweep=asked.sweep and speed))
     return jobs
 
@@ -225,11 +227,11 @@ def _opened(out: Path, group: str | None) -> Iterator[Store]:
 def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, Environment]:
     """Return the device to grade on, and the environment. The first lane finds both and checks the assignments `names`,
     since this process does not import torch. Raises PlanError, LanesLostError."""
-    looking = lanes.look(look, asked, names)
+    surveyed = lanes.survey(survey, asked, names)
     # Check the pages while the lane starts.
     preflight.pages()
     try:
-        no_gpu, environment = looking.result()
+        no_gpu, environment = surveyed.result()
     except InfrastructureError as error:
         raise PlanError(f"{error}; run kernelmark doctor") from None
     except BrokenProcessPool:
@@ -239,7 +241,7 @@ def choose_device(lanes: Lanes, asked: str, names: Sequence[str]) -> tuple[str, 
     return "cpu" if no_gpu else "cuda", environment
 
 
-def look(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
+def survey(asked: str, names: Sequence[str]) -> tuple[str, Environment]:
     """Return the reason why a lane grades without a GPU ("" if it has one), and its environment. Raises PlanError if an
     assignment has a problem, and InfrastructureError if the lane has no fork server."""
     # Late: only lanes import torch. It is imported here, so that the first grading does not wait for it.
@@ -272,9 +274,9 @@ def grade_class(plan: GradingPlan, console: Console, errors: Console) -> int:
         console.print(line, markup=False, soft_wrap=True)
     try:
         run.begin()
-        with shown(run.watch, console, plan.asked.as_json) as tell:
+        with shown(run.watch, console, plan.asked.as_json) as report:
             for graded in plan.lanes.grade(plan.jobs, plan.side_by_side, run.stopped):
-                run.add(graded, tell)
+                run.add(graded, report)
     except LanesLostError as error:
         run.interrupted = True
         run.failed(f"{error}{AGAIN}")
@@ -333,13 +335,13 @@ class _ClassRun:
         if self.plan.jobs:
             self.page = LivePage(self.plan.asked.out, store, self.plan.course.late, self.watch)
 
-    def add(self, graded: Graded, tell: Callable[[Graded, Sequence[str]], None]) -> None:
+    def add(self, graded: Graded, report: Callable[[Graded, Sequence[str]], None]) -> None:
         """Record a job's result, write the student's files, and show the progress."""
         slug = graded.submission.slug
-        trouble = keep(self.plan.store, self.plan.asked.out, self.plan.course.late, self.plan.choice.drafts[slug],
-                       graded.result, graded.log, graded.error)
+        trouble = record(self.plan.store, self.plan.asked.out, self.plan.course.late, self.plan.choice.drafts[slug],
+                         graded.result, graded.log, graded.error)
         self.watch.add(graded)
-        tell(graded, trouble)
+        report(graded, trouble)
         for line in trouble:
             self.errors.print(f"kernelmark: {line}", markup=False)
         self.failures.extend(failures := [Failure(slug, line) for line in trouble])
@@ -365,8 +367,9 @@ class _ClassRun:
             for line in beside(plan.store, plan.course):
                 self.console.print(line, markup=False, soft_wrap=True)
         if plan.asked.as_json:
-            tell_end(watch, interrupted=self.interrupted, skipped=dict(plan.choice.skipped), seconds=round(seconds, 3),
-                     failures=[failure.message for failure in self.failures], page=str(out / "index.html"))
+            report_end(
+                watch, interrupted=self.interrupted, skipped=dict(plan.choice.skipped), seconds=round(seconds, 3),
+                failures=[failure.message for failure in self.failures], page=str(out / "index.html"))
 
     def _write_class(self) -> set[str] | None:
         """Write the class page and the gradebook from all results in the folder. Return the folders of these results;

@@ -56,17 +56,19 @@ def mistakes(*given: Mistake | tuple[str, str, Callable[..., Any]], output: str 
     """Return the mistakes of an assignment. Each is (name, hint, wrong answer), or a `Mistake` from a family. `output`
     names the output that they are about, if there are several; "" is the first. For several names, "values indices", a
     wrong answer is a sequence with an answer or None for each output."""
-    made = [one if isinstance(one, Mistake) else Mistake(name=one[0], hint=one[1], answer=one[2]) for one in given]
+    made = [mistake if isinstance(mistake, Mistake) else Mistake(name=mistake[0], hint=mistake[1], answer=mistake[2])
+            for mistake in given]
     names = output.split()
     if len(names) > 1:
-        return tuple(one.model_copy(update={"output": name, "answer": partial(_part, one.answer, at)})
-                     for one in made for at, name in enumerate(names))
-    return tuple(one if one.output or not output else one.model_copy(update={"output": output}) for one in made)
+        return tuple(mistake.model_copy(update={"output": name, "answer": partial(_part, mistake.answer, at)})
+                     for mistake in made for at, name in enumerate(names))
+    return tuple(mistake if mistake.output or not output else mistake.model_copy(update={"output": output})
+                 for mistake in made)
 
 
 def _part(answer: Callable[..., Any], at: int, **inputs: Any) -> Any:
-    found = answer(**inputs)
-    return None if found is None else found[at]
+    answers = answer(**inputs)
+    return None if answers is None else answers[at]
 
 
 @cache
@@ -104,12 +106,12 @@ def assignment(
 
     outputs = [p.name for p in parameters if isinstance(p, Output | Update)]
     judged = {"tolerance": tolerance, "rows": rows, **{key: more.pop(key, None) for key in ("columns", "spot_check")}}
-    of_output = {name: {key: _read_rows(value) for key, value in found.items()}
-                 for name, found in _by_output(judged, outputs).items()}
+    of_output = {name: {key: _read_rows(value) for key, value in rules.items()}
+                 for name, rules in _by_output(judged, outputs).items()}
     alone = of_output[outputs[0]] if len(outputs) == 1 else {}
     return Assignment(
         parameters=tuple(parameters), distributions=distributions, make_inputs=maker(parameters, distributions),
-        work=least, **alone, answers={} if alone else {name: Answer(**found) for name, found in of_output.items()},
+        work=least, **alone, answers={} if alone else {name: Answer(**rules) for name, rules in of_output.items()},
         **more)
 
 

@@ -33,7 +33,7 @@ ROUNDS = 7
 MOST_FLAT = (1 << 31) - 4 * LANES
 """The most elements of a matrix that is indexed as a single row, so that short rows leave no lane of a program idle."""
 MOST_DISTINCT = 1 << 23
-"""The most numbers in a row that the mantissa bits of a float32 can tell apart."""
+"""The most numbers in a row that the mantissa bits of a float32 can distinguish."""
 
 
 @triton.jit

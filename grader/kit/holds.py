@@ -33,12 +33,12 @@ def holds(tensors: Sequence[Tensor], bits: int) -> Tensor:
     """Return which of these tensors hold an element with these bits: bool, of shape (len(tensors),). The tensors are
     contiguous, start at multiples of 16 bytes, and share device, number of elements, and dtype, one of whole
     numbers."""
-    one = tensors[0]
-    pointers = _pointers(tuple(tensor.data_ptr() for tensor in tensors), one.device)
-    found = torch.zeros(len(tensors), dtype=torch.int8, device=one.device)
-    holds_kernel[triton.cdiv(one.numel(), BLOCK), len(tensors)](
-        pointers, found, one.numel(), bits, TYPE=_TYPES[one.dtype], BLOCK=BLOCK)
-    return found != 0
+    first = tensors[0]
+    pointers = _pointers(tuple(tensor.data_ptr() for tensor in tensors), first.device)
+    held = torch.zeros(len(tensors), dtype=torch.int8, device=first.device)
+    holds_kernel[triton.cdiv(first.numel(), BLOCK), len(tensors)](
+        pointers, held, first.numel(), bits, TYPE=_TYPES[first.dtype], BLOCK=BLOCK)
+    return held != 0
 
 
 @lru_cache(maxsize=16)

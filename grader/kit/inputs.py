@@ -323,9 +323,8 @@ def _make_distinct(x: Tensor, generator: torch.Generator) -> None:
     if 2 ** -size < info.eps:
         raise ValueError(f"{columns:,} numbers of {info.dtype} in a row cannot be made distinct; take a wider dtype")
     mask = (1 << size) - 1
-    # The lowest bits are column numbers, mixed by secret numbers of the row, so that no kernel can tell a column from
-    # an element. Each step can be undone, so all numbers stay distinct. None sorts, which would cost more than all the
-    # rest.
+    # The lowest bits are column numbers, mixed by secret numbers of the row, so that no kernel can derive a column from
+    # an element. Each step can be undone, so all numbers stay distinct. None sorts: that would cost more than the rest.
     own = torch.arange(columns, device=device).expand(rows, -1)
     for factor, term in torch.randint(mask + 1, (MIXINGS, 2, rows, 1), generator=generator, device=device).unbind(0):
         own = own.mul(factor | 1).add_(term).bitwise_and_(mask)

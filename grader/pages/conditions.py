@@ -22,39 +22,41 @@ class ShownCondition:
 
 def heading(a: AssignmentResult) -> str:
     """Return the sentence about the points for structure; "" if the course gives none, or none here."""
-    found = a.structure
-    if not found.max_points or not a.right:
+    structure = a.structure
+    if not structure.max_points or not a.right:
         return ""
-    earning = [one for one in found.conditions if not one.required]
-    met, unseen = sum(one.met is True for one in earning), sum(one.met is None for one in earning)
+    earning = [condition for condition in structure.conditions if not condition.required]
+    met = sum(condition.met is True for condition in earning)
+    unseen = sum(condition.met is None for condition in earning)
     if not earning:
-        return f"The {points(found.max_points)} points for structure stay open. {sentence(found.reason)}"
+        return f"The {points(structure.max_points)} points for structure stay open. {sentence(structure.reason)}"
     left = f", {unseen} not shown, which stay{'s' * (unseen == 1)} open" if unseen else ""
-    return (f"{points(found.points)} of {points(found.max_points)} points for structure: {met} of {len(earning)} "
-            f"condition{'s' * (len(earning) != 1)} met{left}.")
+    return (f"{points(structure.points)} of {points(structure.max_points)} points for structure: {met} of "
+            f"{len(earning)} condition{'s' * (len(earning) != 1)} met{left}.")
 
 
 def shown(a: AssignmentResult) -> list[ShownCondition]:
-    """Return the conditions that were looked at, first those that are not met."""
+    """Return the conditions that were checked, first those that are not met."""
     words = {True: "met", False: "not met", None: "not shown"}
-    found = [ShownCondition(CHECK_STATUS[_outcome(one)], words[one.met], _said(one),
-                            one.look if one.met is False else "") for one in a.structure.conditions]
+    conditions = [ShownCondition(CHECK_STATUS[_outcome(condition)], words[condition.met], _said(condition),
+                                 condition.look if condition.met is False else "")
+                  for condition in a.structure.conditions]
     order = [CHECK_STATUS[outcome] for outcome in ("failed", "not_run", "passed")]
-    return sorted(found, key=lambda one: order.index(one.status))
+    return sorted(conditions, key=lambda condition: order.index(condition.status))
 
 
 def checks(a: AssignmentResult) -> list[CheckResult]:
     """Return the conditions as checks, for those who list checks."""
     return [CheckResult(
-        id=f"structure-{one.name}", stage="structure", outcome=_outcome(one),
-        detail=None if one.met else Detail(kind="condition", message=_said(one), hint=one.look))
-        for one in a.structure.conditions if not one.required]
+        id=f"structure-{condition.name}", stage="structure", outcome=_outcome(condition),
+        detail=None if condition.met else Detail(kind="condition", message=_said(condition), hint=condition.look))
+        for condition in a.structure.conditions if not condition.required]
 
 
-def _outcome(one: ConditionResult) -> Outcome:
-    return "not_run" if one.met is None else "passed" if one.met else "failed"
+def _outcome(condition: ConditionResult) -> Outcome:
+    return "not_run" if condition.met is None else "passed" if condition.met else "failed"
 
 
-def _said(one: ConditionResult) -> str:
-    required = " This is required." if one.required else ""
-    return f"The kernel has to {one.words}.{required} {one.said}".strip()
+def _said(condition: ConditionResult) -> str:
+    required = " This is required." if condition.required else ""
+    return f"The kernel has to {condition.words}.{required} {condition.said}".strip()

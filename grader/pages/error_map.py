@@ -50,18 +50,18 @@ class Picture:
     """True if hatched squares stand for elements that were left unchanged."""
 
 
-def telling(check: CheckResult) -> list[Mapped]:
-    """Return the maps of a failing case, one for each wrong output. A map whose cells all look alike is left out, since
+def informative(check: CheckResult) -> list[Mapped]:
+    """Return the maps of a failing case, one for each wrong output. A map whose cells are all alike is left out, since
     it says no more than the message."""
     wrong = check.detail.wrong_outputs if check.outcome == "failed" and check.detail else []
-    return [(one, cells) for one in wrong if (cells := one.error_map)
+    return [(output, cells) for output in wrong if (cells := output.error_map)
             and len({kind if kind in ".u" else "wrong" for row in cells.cells for kind in row}) > 1]
 
 
 def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[CheckResult, list[Mapped]] | None:
-    """Return the maps of the shown case, if they are telling: text, numbers and picture are then about one case. If no
-    case is shown, return those of the clearest case: the smallest with a map of some area, or else the largest."""
-    maps = [(check, found) for check in checks if (shown is None or check is shown) and (found := telling(check))]
+    """Return the maps of the shown case, if they are informative, so that text, numbers and picture are about one case.
+    If no case is shown, return those of the clearest: the smallest with a map of some area, or else the largest."""
+    maps = [(check, mapped) for check in checks if (shown is None or check is shown) and (mapped := informative(check))]
     if not maps:
         return None
     maps.sort(key=lambda item: _elements(item[1]))

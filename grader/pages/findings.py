@@ -124,16 +124,16 @@ def findings(result: Result) -> list[FailedAssignment]:
 def exact(check: CheckResult) -> bool:
     """Return whether bits must match in a wrong answer."""
     wrong = check.detail.wrong_outputs if check.detail else []
-    return any(one.worst is not None and one.worst.exact for one in wrong)
+    return any(output.worst is not None and output.worst.exact for output in wrong)
 
 
-def how_much(one: OutputFigures, of: str = "") -> str:
+def how_much(output: OutputFigures, of: str = "") -> str:
     """Return words for how many elements of an output are wrong: `All 64 elements are wrong`, `3 of 64 elements were
     never written`."""
-    wrong, missing, total = one.wrong, one.unwritten, one.total
+    wrong, missing, total = output.wrong, output.unwritten, output.total
     state = "wrong"
     if missing:
-        state = "left as they were" if one.kept else "never written"
+        state = "left as they were" if output.kept else "never written"
     count = missing or wrong
     are = ("was" if count == 1 else "were") if missing else ("is" if count == 1 else "are")
     said = f"{count:,} of {total:,} elements{of} {are} {state}"
@@ -148,7 +148,7 @@ def beside(check: CheckResult | None) -> tuple[list[OutputFigures], list[OutputF
     detail = check.detail if check else None
     if detail is None or len(detail.outputs) < 2 or not detail.wrong:
         return [], []
-    return detail.wrong_outputs[1:], [one for one in detail.outputs if not one.wrong]
+    return detail.wrong_outputs[1:], [output for output in detail.outputs if not output.wrong]
 
 
 def _failures(assignment: AssignmentResult) -> set[FailureKind]:
@@ -189,14 +189,14 @@ def headline(result: Result) -> str:
         # A stub that was handed in does not count as a missing file.
         absent = all(check.detail.kind == "missing_file" for a in judged for check in a.correctness.checks
                      if check.outcome == "failed" and check.detail)
-        one, many = len(judged) == 1, _number(len(judged))
+        single, many = len(judged) == 1, _number(len(judged))
         if not absent:
-            return "The kernel is not written yet." if one else f"{none} of the {many} kernels is written yet."
+            return "The kernel is not written yet." if single else f"{none} of the {many} kernels is written yet."
         if all(a.elsewhere for a in judged):
-            said = "The file has not" if one else f"{none} of the {many} files has"
+            said = "The file has not" if single else f"{none} of the {many} files has"
             return f"{said} the name and place that are expected."
         instead = result.unread or any(a.elsewhere for a in judged)
-        said = "The file was not found" if one else f"{none} of the {many} files was found"
+        said = "The file was not found" if single else f"{none} of the {many} files was found"
         return f"{said}; other files were handed in." if instead else f"{said}."
     unjudged = f" {_number(len(every) - len(judged)).capitalize()} could not be judged." if judged != every else ""
     broken = [failed.assignment.title for failed in findings(result)]
@@ -240,10 +240,11 @@ def not_measured(result: Result) -> list[str]:
         total = points(sum(a.performance.max_points for a in group))
         said.append(f"Speed of {whose} ({total} points): {sentence(reason) or 'This machine could not measure it.'}")
     for a in result.assignments.values():
-        found = a.structure
-        if a.judged and found.measured_max < found.max_points:
-            why = next((one.said for one in found.conditions if one.met is None), found.reason)
-            said.append(f"Structure of {a.title} ({points(found.max_points - found.measured_max)} points): "
+        structure = a.structure
+        if a.judged and structure.measured_max < structure.max_points:
+            unseen = (condition.said for condition in structure.conditions if condition.met is None)
+            why = next(unseen, structure.reason)
+            said.append(f"Structure of {a.title} ({points(structure.max_points - structure.measured_max)} points): "
                         f"{sentence(why)}")
     return said
 

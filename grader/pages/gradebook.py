@@ -49,9 +49,9 @@ def rows(
     """
     names = list(dict.fromkeys(name for entry in entries for name in entry.result.assignments))
     known = [what for what in ("name", "section")
-             if any(getattr(one, what) for one in (*(entry.owner for entry in entries), *absent))]
+             if any(getattr(person, what) for person in (*(entry.owner for entry in entries), *absent))]
     marked = {name for entry in entries for name, a in entry.result.assignments.items() if a.marks}
-    marked |= {name for one in absent for name, missing in one.cells.items() if missing.marks}
+    marked |= {name for line in absent for name, missing in line.cells.items() if missing.marks}
     timed = {name for entry in entries for name, a in entry.result.assignments.items() if measured(a)}
     built = {name for entry in entries for name, a in entry.result.assignments.items() if a.structure.max_points}
     yield ["student", *known, "score", "max_score", "measured_max",
@@ -81,13 +81,13 @@ def rows(
         if pseudonyms:
             row.append(pseudonyms[entry.folder])
         yield row
-    for one in absent:
+    for line in absent:
         # The row is like that of a folder that holds nothing.
-        row = [cell(one.student), *(cell(getattr(one, what)) for what in known), number(one.score),
-               number(max(entry.result.max_score for entry in entries)), number(one.measured_max)]
+        row = [cell(line.student), *(cell(getattr(line, what)) for what in known), number(line.score),
+               number(max(entry.result.max_score for entry in entries)), number(line.measured_max)]
         for name in names:
-            row += [number(one.cells[name].score), one.cells[name].verdict]
-            row += said(one.cells[name].marks, hidden=one.hidden) if name in marked else []
+            row += [number(line.cells[name].score), line.cells[name].verdict]
+            row += said(line.cells[name].marks, hidden=line.hidden) if name in marked else []
             row += ["", ""] if name in timed else []
             row += [""] if name in built else []
         yield [*row, *([""] if others else []), *([""] if pseudonyms else [])]

@@ -48,25 +48,25 @@ def show(console: Console, path: Path, facts: InspectedFile) -> None:
 
 
 def _blocks(path: Path, facts: InspectedFile) -> list[RenderableType]:
-    found = facts.inspection
+    inspection = facts.inspection
     head = Text.assemble((str(path), "bold"), f"  {facts.title}", no_wrap=True, overflow="ignore")
-    if found is not None:
-        sizes = ", ".join(f"{name}={size}" for name, size in found.sizes.items())
-        head.append(f"  case {found.case} ({sizes}), for {found.target}", "dim")
+    if inspection is not None:
+        sizes = ", ".join(f"{name}={size}" for name, size in inspection.sizes.items())
+        head.append(f"  case {inspection.case} ({sizes}), for {inspection.target}", "dim")
     blocks: list[RenderableType] = [head]
     if facts.trouble is not None:
         place = f"{path.name}:{facts.trouble.place.line}: " if facts.trouble.place else ""
         blocks.append(_indented(_prose(f"{place}{facts.trouble.message} {facts.trouble.hint}".strip())))
-    if found is None:
+    if inspection is None:
         if facts.trouble is None:
             blocks.append(_indented(Text("The simulator cannot run this kernel, or not in time.")))
         return [*blocks, Text()]
-    blocks += [_indented(_prose(said)) for said in margins.launches(found)]
+    blocks += [_indented(_prose(said)) for said in margins.launches(inspection)]
     blocks += [_indented(Text.assemble((f"{margins.named(lines)}. ", "bold"), advice))
-               for lines, advice in margins.advised(found)]
-    blocks.append(_indented(_listing(found, facts.source)))
-    if found.launches:
-        blocks += [_indented(_table(found)), _indented(Text(margins.MOVED, "dim"))]
+               for lines, advice in margins.advised(inspection)]
+    blocks.append(_indented(_listing(inspection, facts.source)))
+    if inspection.launches:
+        blocks += [_indented(_table(inspection)), _indented(Text(margins.MOVED, "dim"))]
     blocks += [_indented(_picture(touch)) for touch in facts.pictures]
     if facts.undrawn:
         blocks.append(_indented(Text(facts.undrawn)))
@@ -75,23 +75,23 @@ def _blocks(path: Path, facts: InspectedFile) -> list[RenderableType]:
     return [*blocks, Text()]
 
 
-def _listing(found: Inspection, source: str) -> RenderableType:
+def _listing(inspection: Inspection, source: str) -> RenderableType:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(justify="right", no_wrap=True, style="dim")
     table.add_column(ratio=3, overflow="fold")
     table.add_column(ratio=2, overflow="fold", style="cyan")
-    for line in margins.annotated(found, source):
+    for line in margins.annotated(inspection, source):
         mark = "▶ " if line.marked else ""
         table.add_row(f"{mark}{line.number}", Text(line.text, "bold" if line.note else ""), Text(line.note))
     return table
 
 
-def _table(found: Inspection) -> RenderableType:
+def _table(inspection: Inspection) -> RenderableType:
     table = Table(box=None, pad_edge=False)
-    for title in ("", "yours", *(["a good kernel's"] if found.good else [])):
+    for title in ("", "yours", *(["a good kernel's"] if inspection.good else [])):
         table.add_column(title, header_style="dim")
-    for name, yours, good in margins.compared(found):
-        table.add_row(Text(name, "dim"), yours, *([good] if found.good else []))
+    for name, yours, good in margins.compared(inspection):
+        table.add_row(Text(name, "dim"), yours, *([good] if inspection.good else []))
     return table
 
 
@@ -109,16 +109,16 @@ def _picture(touch: Touch) -> RenderableType:
 
 
 def _instructions(text: str) -> list[Text]:
-    return [Text.assemble((f"{one.line or '':>5} ", "dim"), (f"{'▶ ' if one.kind else '  '}", "cyan"),
-                          (one.text, "" if one.kind else "dim"), (f"    ← {one.kind}" if one.kind else "", "cyan"),
+    return [Text.assemble((f"{line.line or '':>5} ", "dim"), (f"{'▶ ' if line.kind else '  '}", "cyan"),
+                          (line.text, "" if line.kind else "dim"), (f"    ← {line.kind}" if line.kind else "", "cyan"),
                           overflow="fold")
-            for one in list(ptx.instructions(text))[:MOST_INSTRUCTIONS]]
+            for line in list(ptx.instructions(text))[:MOST_INSTRUCTIONS]]
 
 
 def _prose(text: str) -> Text:
-    found = Text(text)
-    found.highlight_regex(r"`[^`\n]{1,200}`", "cyan")
-    return found
+    prose = Text(text)
+    prose.highlight_regex(r"`[^`\n]{1,200}`", "cyan")
+    return prose
 
 
 def _indented(block: RenderableType) -> RenderableType:

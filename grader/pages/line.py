@@ -30,7 +30,7 @@ KINDS = {
     "policy": "host code does the work", "infrastructure": "the grader failed", "over_limit": "more than is allowed",
     "unsupported": "not supported here",
     "protocol": "not understood", "unreadable_source": "cannot be read", "import_error": "cannot be imported",
-    "wrong_values": "wrong values", "unwritten": "elements never written", "needs_gpu": "only a GPU can tell",
+    "wrong_values": "wrong values", "unwritten": "elements never written", "needs_gpu": "only a GPU can decide",
     "condition": "a required condition",
 }
 

@@ -33,54 +33,54 @@ class Note:
 
 def notes(inspection: Inspection) -> list[Note]:
     """Return a note for every load and store, in descending order of wasted bytes."""
-    found = [(launch, each) for launch in inspection.launches for each in launch.accesses]
-    found.sort(key=lambda one: (-(one[1].moved - one[1].needed) * one[0].scale, -one[1].moved * one[0].scale))
-    shared = [_shared(each) for launch in inspection.launches if launch.warps for each in launch.warps.accesses
-              if each.space == "shared" and each.line]
-    moved = SHARE * sum(each.moved * launch.scale for launch, each in found)
-    lanes = SHARE * sum(each.lanes * launch.scale for launch, each in found)
-    return [Note(each.line, _figures(launch, each), _advice(
-        launch, each, moves=each.moved * launch.scale >= moved, runs=each.lanes * launch.scale >= lanes))
-        for launch, each in found] + shared
+    accesses = [(launch, access) for launch in inspection.launches for access in launch.accesses]
+    accesses.sort(key=lambda pair: (-(pair[1].moved - pair[1].needed) * pair[0].scale, -pair[1].moved * pair[0].scale))
+    shared = [_shared(access) for launch in inspection.launches if launch.warps for access in launch.warps.accesses
+              if access.space == "shared" and access.line]
+    moved = SHARE * sum(access.moved * launch.scale for launch, access in accesses)
+    lanes = SHARE * sum(access.lanes * launch.scale for launch, access in accesses)
+    return [Note(access.line, _figures(launch, access), _advice(
+        launch, access, moves=access.moved * launch.scale >= moved, runs=access.lanes * launch.scale >= lanes))
+        for launch, access in accesses] + shared
 
 
-def _figures(launch: LaunchFacts, each: AccessFacts) -> str:
+def _figures(launch: LaunchFacts, access: AccessFacts) -> str:
     about = "more than " if launch.cut else "about " if launch.scale > 1 else ""
-    said = f"{each.access} of {each.tensor}: {about}{bytes_(each.moved * launch.scale)} moved, " \
-           f"{bytes_(each.needed * launch.scale)} needed"
-    if each.widths:
-        said += f"; {', '.join(str(bits) for bits in sorted(each.widths))} bits at a time"
-    if each.masked:
-        said += f"; {percent(each.masked / each.lanes)} of its lanes masked"
-    by_warps = [one for one in (launch.warps.accesses if launch.warps else ())
-                if (one.space, one.access, one.line) == ("global", each.access, each.line)]
-    if requests := sum(one.requests for one in by_warps):
-        said += f"; {sum(one.parts for one in by_warps) / requests:.3g} sectors for a warp's request"
+    said = f"{access.access} of {access.tensor}: {about}{bytes_(access.moved * launch.scale)} moved, " \
+           f"{bytes_(access.needed * launch.scale)} needed"
+    if access.widths:
+        said += f"; {', '.join(str(bits) for bits in sorted(access.widths))} bits at a time"
+    if access.masked:
+        said += f"; {percent(access.masked / access.lanes)} of its lanes masked"
+    by_warps = [by_warp for by_warp in (launch.warps.accesses if launch.warps else ())
+                if (by_warp.space, by_warp.access, by_warp.line) == ("global", access.access, access.line)]
+    if requests := sum(by_warp.requests for by_warp in by_warps):
+        said += f"; {sum(by_warp.parts for by_warp in by_warps) / requests:.3g} sectors for a warp's request"
     return said
 
 
-def _shared(each: WarpAccessFacts) -> Note:
-    further = (each.parts - each.least) / max(1, each.requests)
-    said = f"{each.access} of shared memory: " + (
-        f"{further:.2g} bank conflicts for an access" if each.wasteful else "no bank conflicts")
-    return Note(each.line, said, "" if further < CONFLICTS else (
-        f"Up to {each.worst + 1} lanes of a warp need different words of one bank, and wait for each other: rows of 33 "
-        "words, where 32 are used, spread a column over all banks."))
+def _shared(access: WarpAccessFacts) -> Note:
+    further = (access.parts - access.least) / max(1, access.requests)
+    said = f"{access.access} of shared memory: " + (
+        f"{further:.2g} bank conflicts for an access" if access.wasteful else "no bank conflicts")
+    return Note(access.line, said, "" if further < CONFLICTS else (
+        f"Up to {access.worst + 1} lanes of a warp need different words of one bank, and wait for each other: rows of "
+        "33 words, where 32 are used, spread a column over all banks."))
 
 
-def _advice(launch: LaunchFacts, each: AccessFacts, *, moves: bool, runs: bool) -> str:
+def _advice(launch: LaunchFacts, access: AccessFacts, *, moves: bool, runs: bool) -> str:
     """Return advice on an access, or "". `moves`: its bytes are a large part of all launches' bytes; `runs`: its lanes
     are a large part of all launches' lanes."""
-    if each.access == "atomic":
+    if access.access == "atomic":
         return ""
-    if moves and each.needed and each.moved >= WASTEFUL * each.needed:
-        return (f"This moves {each.moved / each.needed:.2g} times what it needs, since memory comes in sectors of 32 "
-                "bytes: let the last dimension of the block run along neighbouring elements, and be long enough.")
-    if runs and each.masked >= MOSTLY_MASKED * each.lanes:
-        return (f"The mask switches off {percent(each.masked / each.lanes)} of its lanes: a block that fits the size "
-                "better leaves fewer idle.")
-    if moves and each.widths and max(each.widths) < WIDE and each.lanes >= launch.counted * launch.threads:
-        return (f"A thread moves {max(each.widths)} bits at a time, and could {WIDE}: that takes offsets that the "
+    if moves and access.needed and access.moved >= WASTEFUL * access.needed:
+        return (f"This moves {access.moved / access.needed:.2g} times what it needs, since memory comes in sectors of "
+                "32 bytes: let the last dimension of the block run along neighbouring elements, and be long enough.")
+    if runs and access.masked >= MOSTLY_MASKED * access.lanes:
+        return (f"The mask switches off {percent(access.masked / access.lanes)} of its lanes: a block that fits the "
+                "size better leaves fewer idle.")
+    if moves and access.widths and max(access.widths) < WIDE and access.lanes >= launch.counted * launch.threads:
+        return (f"A thread moves {max(access.widths)} bits at a time, and could {WIDE}: that takes offsets that the "
                 "compiler sees to be neighbours, rows that begin at a multiple of 16 bytes, a mask that holds for "
                 "whole runs, and a block of 16 bytes or more a thread.")
     return ""
@@ -90,58 +90,60 @@ def launches(inspection: Inspection) -> list[str]:
     """Describe each launch in a sentence or two. If all launches together load and store more than a good kernel does,
     one more sentence says so."""
     yours, good = inspection.figures, inspection.good
-    said = [" ".join(part for part in (_launch(one), _launch_advice(one, inspection)) if part)
-            for one in inspection.launches]
+    said = [" ".join(part for part in (_launch(launch), _launch_advice(launch, inspection)) if part)
+            for launch in inspection.launches]
     if good is not None and good.needed and yours.needed >= WASTEFUL * good.needed and not inspection.cut:
-        how = ("a larger tile needs each element fewer times." if any(one.products for one in inspection.launches) else
+        tiles = any(launch.products for launch in inspection.launches)
+        how = ("a larger tile needs each element fewer times." if tiles else
                "which elements are loaded or stored more than once, and must they be?")
         said.append(f"Its loads and stores need {yours.needed / good.needed:.2g} times a good kernel's bytes: {how}")
     return said or ["It launches no kernel of its own; copies are not counted."]
 
 
-def _launch(one: LaunchFacts) -> str:
-    programs = prod(one.grid)
-    part = f", {one.counted:,} of them counted" if one.counted < programs else ""
-    part += ", not to their ends, which takes too long" if one.cut else ""
-    wide = one.unit + "s" * (programs != 1)
-    cores = f", tensor cores ({one.tensor_cores})" if one.tensor_cores not in ("", "none") else ""
-    engine = {"tma": ", the copy engine", "cp.async": ", asynchronous copies"}.get(one.copies, "")
-    said = (f"`{one.kernel}`, {programs:,} {wide} of {one.threads} threads{part}: {one.registers} registers a thread, "
-            f"{bytes_(one.spills)} spilled, {bytes_(one.shared)} of shared memory{cores}{engine}")
-    if one.bound:
-        many = one.unit + "s" * (one.resident != 1)
-        said += (f". A multiprocessor holds {one.resident} {many} at a time, {percent(one.occupancy)} of its threads "
-                 f"(occupancy), bound by {one.bound}")
-    return f"{said}.{_warps(one)}"
+def _launch(launch: LaunchFacts) -> str:
+    programs = prod(launch.grid)
+    part = f", {launch.counted:,} of them counted" if launch.counted < programs else ""
+    part += ", not to their ends, which takes too long" if launch.cut else ""
+    wide = launch.unit + "s" * (programs != 1)
+    cores = f", tensor cores ({launch.tensor_cores})" if launch.tensor_cores not in ("", "none") else ""
+    engine = {"tma": ", the copy engine", "cp.async": ", asynchronous copies"}.get(launch.copies, "")
+    said = (f"`{launch.kernel}`, {programs:,} {wide} of {launch.threads} threads{part}: {launch.registers} registers a "
+            f"thread, {bytes_(launch.spills)} spilled, {bytes_(launch.shared)} of shared memory{cores}{engine}")
+    if launch.bound:
+        many = launch.unit + "s" * (launch.resident != 1)
+        said += (f". A multiprocessor holds {launch.resident} {many} at a time, {percent(launch.occupancy)} of its "
+                 f"threads (occupancy), bound by {launch.bound}")
+    return f"{said}.{_warps(launch)}"
 
 
-def _warps(one: LaunchFacts) -> str:
+def _warps(launch: LaunchFacts) -> str:
     """Return a sentence, after a space, on what a launch's warps do beside their accesses; "" if nothing is known."""
-    found = one.warps
-    if found is None:
+    warps = launch.warps
+    if warps is None:
         return ""
-    branches = sum(each.branches for each in found.branching)
-    parts = [f"part at {percent(sum(each.divergent for each in found.branching) / branches)} of their branches"] \
-        if branches else []
-    if found.barriers and found.counted:
-        parts.append(f"pass {found.barriers / (found.counted * -(-one.threads // 32)):.3g} barriers each")
-    if found.tensor_multiply_adds:
-        share = found.tensor_multiply_adds / (found.tensor_multiply_adds + found.multiply_adds)
+    branches = sum(branching.branches for branching in warps.branching)
+    divergent = sum(branching.divergent for branching in warps.branching)
+    parts = [f"part at {percent(divergent / branches)} of their branches"] if branches else []
+    if warps.barriers and warps.counted:
+        parts.append(f"pass {warps.barriers / (warps.counted * -(-launch.threads // 32)):.3g} barriers each")
+    if warps.tensor_multiply_adds:
+        share = warps.tensor_multiply_adds / (warps.tensor_multiply_adds + warps.multiply_adds)
         parts.append(f"leave {percent(share)} of the multiply-adds to tensor cores")
     return f" Its warps {', '.join(parts[:-1])}{' and ' if parts[1:] else ''}{parts[-1]}." if parts else ""
 
 
-def _launch_advice(one: LaunchFacts, among: Inspection) -> str:
-    if one.spills:
+def _launch_advice(launch: LaunchFacts, among: Inspection) -> str:
+    if launch.spills:
         return "Spilled registers go to memory and back: a smaller block, or more warps, takes fewer registers."
-    if one.products and one.tensor_cores == "none":
+    if launch.products and launch.tensor_cores == "none":
         return ("Its product of tiles runs without tensor cores: they take fp16, bf16, tf32 or int8, and tiles of "
                 "16 and more.")
-    if one.products and (cores := among.better_cores(one)):
-        return f"Its product of tiles runs on {one.tensor_cores}; {cores.name}, which is faster, takes {cores.takes}."
-    much = sum(each.moved for each in one.accesses) * one.scale >= max(MUCH, SHARE * among.figures.moved)
-    if (much or one.cut) and prod(one.grid) < IDLE * among.multiprocessors:
-        return f"The GPU has {among.multiprocessors} multiprocessors: with fewer {one.unit}s some are idle."
+    if launch.products and (cores := among.better_cores(launch)):
+        return (f"Its product of tiles runs on {launch.tensor_cores}; {cores.name}, which is faster, takes "
+                f"{cores.takes}.")
+    much = sum(access.moved for access in launch.accesses) * launch.scale >= max(MUCH, SHARE * among.figures.moved)
+    if (much or launch.cut) and prod(launch.grid) < IDLE * among.multiprocessors:
+        return f"The GPU has {among.multiprocessors} multiprocessors: with fewer {launch.unit}s some are idle."
     return ""
 
 
@@ -150,17 +152,18 @@ def compared(inspection: Inspection) -> list[tuple[str, str, str]]:
     known)."""
     yours, good = _rows(inspection.figures, "more than " if inspection.cut else ""), inspection.good
     theirs = _rows(good) if good else [("", "")] * len(yours)
-    return [(name, mine, other) for (name, mine), (_, other) in zip(yours, theirs, strict=True)]
+    return [(name, mine, good) for (name, mine), (_, good) in zip(yours, theirs, strict=True)]
 
 
-def _rows(one: Figures, about: str = "") -> list[tuple[str, str]]:
+def _rows(figures: Figures, about: str = "") -> list[tuple[str, str]]:
     return [
-        ("launches", str(one.launches)), ("bytes moved", about + bytes_(one.moved)),
-        ("bytes needed", about + bytes_(one.needed)),
-        ("narrowest access", f"{one.bits} bits" if one.bits else "–"), ("registers a thread", str(one.registers)),
-        ("spilled", bytes_(one.spills)), ("shared memory", bytes_(one.shared)),
-        ("tensor cores", "none" if one.tensor_cores == "none" else one.tensor_cores),
-        ("occupancy", percent(one.occupancy)),
+        ("launches", str(figures.launches)), ("bytes moved", about + bytes_(figures.moved)),
+        ("bytes needed", about + bytes_(figures.needed)),
+        ("narrowest access", f"{figures.bits} bits" if figures.bits else "–"),
+        ("registers a thread", str(figures.registers)),
+        ("spilled", bytes_(figures.spills)), ("shared memory", bytes_(figures.shared)),
+        ("tensor cores", "none" if figures.tensor_cores == "none" else figures.tensor_cores),
+        ("occupancy", percent(figures.occupancy)),
     ]
 
 
@@ -176,11 +179,11 @@ def annotated(inspection: Inspection, source: str) -> list[CodeLine]:
 
 def advised(inspection: Inspection) -> list[tuple[list[int], str]]:
     """Return sentences of advice, each with its lines, in descending order of wasted bytes."""
-    found: dict[str, list[int]] = {}
+    by_advice: dict[str, list[int]] = {}
     for note in notes(inspection):
-        if note.advice and note.line not in found.setdefault(note.advice, []):
-            found[note.advice].append(note.line)
-    return [(lines, advice) for advice, lines in found.items()]
+        if note.advice and note.line not in by_advice.setdefault(note.advice, []):
+            by_advice[note.advice].append(note.line)
+    return [(lines, advice) for advice, lines in by_advice.items()]
 
 
 def named(lines: Sequence[int]) -> str:

@@ -61,7 +61,7 @@ PTX_BYTES = 400_000
 SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
     speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, text.percent, speed.bar,
     speed.impossible, speed.teraflops, speed.sample_rows, speed.thresholds, stages.rungs,
-    stages.course_rungs, stages.standing, stages.next_step, findings.margin, findings.absent, findings.exact,
+    stages.course_rungs, stages.ladder_place, stages.next_step, findings.margin, findings.absent, findings.exact,
     margins.compared, margins.advised, margins.named,
 )
 
@@ -111,15 +111,15 @@ def write_class(
     lines = marked([line(entry) for entry in entries], others)
     missing = write_lines(lines, out, failures, progress, marks)
     key = leaderboard.key_of(out)
-    pseudonyms = {} if key is None else {one.folder: pseudonym(key, one.folder) for one in lines if not one.hidden}
-    other = {(one.folder, name) for one in lines for name, cell in one.cells.items() if cell.other}
-    replace(out / "gradebook.csv", gradebook(entries, other, pseudonyms, missing).encode())
+    pseudonyms = {} if key is None else {line.folder: pseudonym(key, line.folder) for line in lines if not line.hidden}
+    stale = {(line.folder, name) for line in lines for name, cell in line.cells.items() if cell.other}
+    replace(out / "gradebook.csv", gradebook(entries, stale, pseudonyms, missing).encode())
     if key is not None:
         alike = comparable(lines)
         places = leaderboard.places(alike, key)
         replace(out / leaderboard.PAGE, _environment().get_template("leaderboard.html.j2").render(
             places=places, columns=tally.columns(alike), left=len(lines) - len(places),
-            fast=any(cell.interval for one in alike for cell in one.cells.values())).encode())
+            fast=any(cell.interval for line in alike for cell in line.cells.values())).encode())
 
 
 def write_lines(
@@ -152,8 +152,8 @@ def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "", back:
     return _environment().get_template("student.html.j2").render(
         result=result, found=findings.findings(result), home=home, back=back,
         excerpts=lambda name, place, note, change: source.excerpts(files[name], place, note, change),
-        annotated=lambda name: margins.annotated(found, files[name])
-        if (found := result.assignments[name].inspection) else [])
+        annotated=lambda name: margins.annotated(inspection, files[name])
+        if (inspection := result.assignments[name].inspection) else [])
 
 
 def inspection_page(shown: Sequence[InspectedFile]) -> str:
@@ -224,20 +224,20 @@ Drawn = tuple[OutputFigures, error_map.Picture]
 
 def mapped(assignment: AssignmentResult, shown: CheckResult | None) -> tuple[CheckResult, list[Drawn]] | None:
     """Return the maps of the failing case that is shown; if none is shown, those of the clearest case."""
-    found = error_map.clearest(assignment.correctness.checks, shown)
-    if found is None:
+    maps = error_map.clearest(assignment.correctness.checks, shown)
+    if maps is None:
         return None
-    pictures = [(one, picture) for one, cells in found[1]
-                if (picture := error_map.picture(cells, one.worst.index if one.worst else None))]
-    return (found[0], pictures) if pictures else None
+    pictures = [(output, picture) for output, cells in maps[1]
+                if (picture := error_map.picture(cells, output.worst.index if output.worst else None))]
+    return (maps[0], pictures) if pictures else None
 
 
 def thumbnails(checks: Sequence[CheckResult], drawn: CheckResult | None) -> dict[str, list[Drawn]]:
     """Return small maps of failing cases, by check's id, except for the case that is drawn large."""
-    found = {check.id: [(one, picture) for one, cells in error_map.telling(check)
+    maps = {check.id: [(output, picture) for output, cells in error_map.informative(check)
                         if (picture := error_map.picture(cells, None, small=True))]
-             for check in checks[:MOST_ROWS] if check is not drawn}
-    return {name: pictures for name, pictures in found.items() if pictures}
+            for check in checks[:MOST_ROWS] if check is not drawn}
+    return {name: pictures for name, pictures in maps.items() if pictures}
 
 
 @cache

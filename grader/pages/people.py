@@ -118,12 +118,12 @@ def write_people(
     except ValueError:
         before = People()
     known = before.folders
-    told = {folder: list(members) for folder, members in folders.items()
+    given = {folder: list(members) for folder, members in folders.items()
             if folder not in known or any(member.name or member.section for member in members)}
     path = staff(out / FILE)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     replace(path, People(
-        names=names, assignments=None if assignments is None else tuple(assignments), folders=known | told,
+        names=names, assignments=None if assignments is None else tuple(assignments), folders=known | given,
         roster=tuple(roster) or before.roster,
     ).model_dump_json(exclude={"key"}, indent=1).encode(), _private(path.parent))
 

@@ -40,11 +40,11 @@ def excerpts(source: str, place: Place | None, note: str, change: int = 0) -> li
     if len(shown) == 2 and abs(known[0] - known[1]) <= TOGETHER and _function(lines, known[0]) == _function(
             lines, known[1]):
         shown = [range(min(part.start for part in shown), max(part.stop for part in shown))]
-    found = [_lines(lines, part, {place.line: note} if place else {}, {place.line} if place else set(), change)
+    parts = [_lines(lines, part, {place.line: note} if place else {}, {place.line} if place else set(), change)
              for part in shown]
     if place and place.line - 1 not in known and place.text.strip():
-        found.insert(0, [CodeLine(place.line, place.text.strip(), True, note)])
-    return found
+        parts.insert(0, [CodeLine(place.line, place.text.strip(), True, note)])
+    return parts
 
 
 def listing(source: str, notes: Mapping[int, str], marked: set[int]) -> list[CodeLine]:

@@ -28,13 +28,13 @@ def measured(assignment: AssignmentResult) -> bool:
 def how_fast(performance: Performance) -> str:
     """Return a sentence such as `0.97 times the speed of the baseline (0.96 to 0.98)`, with the number of cases if
     there are several."""
-    found = performance.speedup
-    if found is None:
+    interval = performance.speedup
+    if interval is None:
         return ""
     over = f", over {len(performance.timings)} cases" if len(performance.timings) > 1 else ""
     name = performance.baseline or "the baseline"
-    said = often(found.median)
-    return f"{said[0].upper()}{said[1:]} {name} ({figure(found.low)} to {figure(found.high)}{over})."
+    said = often(interval.median)
+    return f"{said[0].upper()}{said[1:]} {name} ({figure(interval.low)} to {figure(interval.high)}{over})."
 
 
 def often(ratio: float) -> str:
@@ -45,13 +45,13 @@ def often(ratio: float) -> str:
 def why_points(assignment: AssignmentResult) -> str:
     """Return sentences on the points, on the ratios between which they rise, and on the ratio for the next point."""
     speed = assignment.performance
-    most, found = points(speed.max_points), speed.speedup
+    most, interval = points(speed.max_points), speed.speedup
     if not speed.max_points:
         return "Speed earns no points in this course."
     got = f"{points(speed.points)} of {most} points"
     if not assignment.right:
         return f"{got}: speed counts only in a kernel that is right."
-    if speed.floor is None or speed.target is None or found is None:
+    if speed.floor is None or speed.target is None or interval is None:
         return f"{got}."
     if speed.points >= speed.max_points:
         said = f"All {most} points: a ratio of {figure(speed.target)} or more earns them."
@@ -60,7 +60,7 @@ def why_points(assignment: AssignmentResult) -> str:
     else:
         said = f"{got}: none at a ratio of {figure(speed.floor)}, all at {figure(speed.target)}{_next(speed)}."
     crossed = [name for name, ratio in (("floor", speed.floor), ("target", speed.target))
-               if found.low < ratio <= found.high]
+               if interval.low < ratio <= interval.high]
     return said + (f" The interval reaches across the {' and the '.join(crossed)}, and the doubt counts for you."
                    if crossed else "")
 
@@ -142,8 +142,8 @@ def usable(ratios: Iterable[float]) -> list[float]:
     return [ratio for ratio in ratios if positive(ratio)]
 
 
-def _interval(found: Interval) -> bool:
-    return positive(found.low, found.median, found.high)
+def _interval(interval: Interval) -> bool:
+    return positive(interval.low, interval.median, interval.high)
 
 
 def positive(*values: float) -> bool:

@@ -36,7 +36,7 @@ def course_rungs(performance: Performance) -> list[Rung]:
     return [rung for rung in performance.ladder if positive(rung.ratio)][:MOST_RUNGS]
 
 
-def standing(performance: Performance) -> str:
+def ladder_place(performance: Performance) -> str:
     """Describe in a sentence between which of the course's rungs the submission is, and what the next rung teaches; ""
     without rungs.
 

@@ -160,7 +160,7 @@ def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
     strays = []
     for line in lines:
         titles = _grouped((cell.elsewhere, cell.title) for cell in line.cells.values() if cell.elsewhere)
-        said = [f"Found {found}, perhaps meant for {', '.join(whose)}." for found, whose in titles.items()]
+        said = [f"Found {file}, perhaps meant for {', '.join(whose)}." for file, whose in titles.items()]
         said += [f"Found {', '.join(line.unread)}, which no assignment reads."] if line.unread else []
         strays += [(line, " ".join(said))] if said else []
     return strays

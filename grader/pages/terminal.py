@@ -115,10 +115,10 @@ def _evidence(a: AssignmentResult, shown: CheckResult | None) -> list[Renderable
     if any(check.outcome == "passed" for check in cases) or len({c.detail.kind for c in cases if c.detail}) > 1:
         blocks.append(_cases(cases))
     # A map that becomes uniform when it shrinks says no more than the message.
-    drawn = [check for check in cases if _telling(error_map.telling(check))]
-    if found := error_map.clearest(drawn, shown):
-        check, maps = found
-        blocks += [_map(check, one, cells, told=check is shown) for one, cells in _telling(maps)]
+    drawn = [check for check in cases if _informative(error_map.informative(check))]
+    if mapped := error_map.clearest(drawn, shown):
+        check, maps = mapped
+        blocks += [_map(check, output, cells, described=check is shown) for output, cells in _informative(maps)]
     if shown is not None:
         blocks += _beside(shown)
     detail = shown.detail if shown else None
@@ -141,28 +141,28 @@ def _cases(cases: list[CheckResult]) -> RenderableType:
                  _indented(Columns([*signs, *more], padding=(0, 2))))
 
 
-def _telling(maps: Sequence[error_map.Mapped]) -> list[error_map.Mapped]:
-    return [(one, cells) for one, cells in maps if len(_signs(cells)) > 1]
+def _informative(maps: Sequence[error_map.Mapped]) -> list[error_map.Mapped]:
+    return [(output, cells) for output, cells in maps if len(_signs(cells)) > 1]
 
 
-def _map(check: CheckResult, one: OutputFigures, cells: ErrorMap, *, told: bool) -> RenderableType:
-    """Return the map of an output in a case. Its worst element is added unless it is `told` elsewhere."""
+def _map(check: CheckResult, output: OutputFigures, cells: ErrorMap, *, described: bool) -> RenderableType:
+    """Return the map of an output in a case. Its worst element is added unless it is `described` elsewhere."""
     several = check.detail is not None and len(check.detail.outputs) > 1
     vector = len(cells.output_shape) < 2
     sizes = ", ".join(f"{name}={size}" for name, size in check.sizes.items())
-    where = f"{one.name} is wrong in {check.case}" if several else f"{check.case} is wrong"
+    where = f"{output.name} is wrong in {check.case}" if several else f"{check.case} is wrong"
     title = f"Where {where} ({sizes}){', left to right, then down' if vector else ''}."
-    worst = f" {_told(one.worst, one.name)}" if one.worst and not told else ""
+    worst = f" {_worst(output.worst, output.name)}" if output.worst and not described else ""
     return Group(_prose(f"{title}{worst}"), _indented(_picture(cells)))
 
 
 def _beside(check: CheckResult) -> list[RenderableType]:
     """Return the lines on the other outputs: the wrong ones, and the right ones."""
     wrong, right = findings.beside(check)
-    said = [f"{one.name}: {findings.how_much(one)}." + (
-        f" {_told(one.telling, one.name)}" if one.telling else "") for one in wrong]
+    said = [f"{output.name}: {findings.how_much(output)}." + (
+        f" {_worst(output.worst_written, output.name)}" if output.worst_written else "") for output in wrong]
     if right:
-        said.append(f"{', '.join(one.name for one in right)}: right.")
+        said.append(f"{', '.join(output.name for output in right)}: right.")
     return [_prose(line) for line in said]
 
 
@@ -213,7 +213,7 @@ def _signs(cells: ErrorMap) -> set[str]:
     return {_sign(kind) for row in _squares(cells)[0] for kind in row}
 
 
-def _told(worst: Worst, name: str) -> str:
+def _worst(worst: Worst, name: str) -> str:
     said = f"Worst element {name}{worst.index}: got {worst.got}, expected {worst.expected}"
     if worst.error == "nan":
         return f"{said}."
@@ -225,18 +225,20 @@ def _told(worst: Worst, name: str) -> str:
 def _structure(a: AssignmentResult) -> list[RenderableType]:
     head = conditions.heading(a)
     return [*([_prose(head)] if head else []), *(
-        _prose(f"{one.status.shape} {one.word}: {one.said}{f' Try: {one.look}' if one.look else ''}")
-        for one in conditions.shown(a) if a.right)]
+        _prose(f"{condition.status.shape} {condition.word}: {condition.said}"
+               f"{f' Try: {condition.look}' if condition.look else ''}")
+        for condition in conditions.shown(a) if a.right)]
 
 
 def _speed(a: AssignmentResult) -> list[RenderableType]:
     p = a.performance
     if speed.measured(a):
         said = [speed.how_fast(p), speed.why_points(a), *p.notes, speed.how_far(p)]
-        found = [_prose("Speed: " + " ".join(line for line in said if line), "Speed:")]
-        if stands := stages.standing(p):
-            found.append(_prose(f"Among the course's stages: {stands}", "Among the course's stages:"))
-        return [*found, *(_prose(f"Looks impossible: {flag.evidence}.") for flag in a.flags if flag.what == "roof")]
+        paragraphs = [_prose("Speed: " + " ".join(line for line in said if line), "Speed:")]
+        if place := stages.ladder_place(p):
+            paragraphs.append(_prose(f"Among the course's stages: {place}", "Among the course's stages:"))
+        roofs = [flag for flag in a.flags if flag.what == "roof"]
+        return [*paragraphs, *(_prose(f"Looks impossible: {flag.evidence}.") for flag in roofs)]
     if p.status == "measured" and p.max_points:
         return [_prose(f"Speed: {points(p.points)} of {points(p.max_points)} points. {findings.sentence(p.reason)}")]
     return []
@@ -247,11 +249,11 @@ def _indented(block: RenderableType) -> RenderableType:
 
 
 def _prose(text: str, lead: str = "") -> Text:
-    found = Text(text)
+    prose = Text(text)
     if lead:
-        found.stylize("bold", 0, len(lead))
-    found.highlight_regex(_QUOTED, "cyan")
-    return found
+        prose.stylize("bold", 0, len(lead))
+    prose.highlight_regex(_QUOTED, "cyan")
+    return prose
 
 
 def _quoted(title: str, text: str) -> RenderableType:

@@ -52,4 +52,4 @@ def renumbered(operation: Operation, buffer: Callable[[int], int], kernel: Calla
     if operation.op == "copy":
         return operation.model_copy(update={"source": view(operation.source), "target": view(operation.target)})
     return operation.model_copy(update={
-        "kernel": kernel(operation.kernel), "arguments": [argument(one) for one in operation.arguments]})
+        "kernel": kernel(operation.kernel), "arguments": [argument(operand) for operand in operation.arguments]})

@@ -40,14 +40,14 @@ def run(
     itself or killed, when this function returns or raises.
     """
     until = None if seconds is None else time.monotonic() + seconds
-    kept: dict[int, list[bytes]] = {}
+    pieces: dict[int, list[bytes]] = {}
     room: dict[int, int] = {}
     with subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process, selectors.DefaultSelector() as waiting:
         streams = [stream.fileno() for stream in (process.stdout, process.stderr) if stream is not None]
         for stream in streams:
             waiting.register(stream, selectors.EVENT_READ)
-            kept[stream], room[stream] = [], most
+            pieces[stream], room[stream] = [], most
         try:
             while waiting.get_map():
                 for key, _ in waiting.select(_left(until)):
@@ -60,7 +60,7 @@ def run(
                     elif into is not None and key.fd == streams[0]:
                         into.write(piece)
                     else:
-                        kept[key.fd].append(piece)
+                        pieces[key.fd].append(piece)
             status = process.wait(_left(until))
         except BaseException as error:
             # A confined process may not kill another, but a program that writes to a closed pipe ends by itself.
@@ -72,7 +72,7 @@ def run(
             if isinstance(error, subprocess.TimeoutExpired):
                 raise TimeoutError from None
             raise
-    return Ended(status, *(b"".join(kept[stream]) for stream in streams))
+    return Ended(status, *(b"".join(pieces[stream]) for stream in streams))
 
 
 def _left(until: float | None) -> float | None:

@@ -9,7 +9,7 @@ from pydantic import Field
 from grader.plan.device import TENSOR_CORES
 from grader.plan.plan import MOST_DIMENSIONS, MOST_KERNELS, Index, Line, Shaped, Size, Text
 
-CORES = f"^({'|'.join(['none', *(one.name for one in TENSOR_CORES)])})$"
+CORES = f"^({'|'.join(['none', *(cores.name for cores in TENSOR_CORES)])})$"
 PTX_CHARACTERS = 1 << 20
 RESULT_BYTES = 48 << 20
 """The largest answer of a compiler."""

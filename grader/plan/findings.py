@@ -248,10 +248,10 @@ class Access(Shaped):
         """Return the offset after the highest one that the programs of the launch reach, without regard to the mask;
         None if the accesses that were seen do not determine it."""
         counts, apart = (*self.tile, *self.grid, self.times), (*self.lanes, *self.programs, self.step)
-        ways = [(count - 1, each) for count, each in zip(counts, apart, strict=True) if count > 1]
-        if not self.even or any(each is None for _, each in ways):
+        ways = [(count - 1, distance) for count, distance in zip(counts, apart, strict=True) if count > 1]
+        if not self.even or any(distance is None for _, distance in ways):
             return None
-        return self.first + 1 + sum(further * max(0, each or 0) for further, each in ways)
+        return self.first + 1 + sum(further * max(0, distance or 0) for further, distance in ways)
 
 
 Finding = Annotated[

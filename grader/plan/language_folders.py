@@ -32,8 +32,8 @@ def problem() -> str:
 
 def parts(*which: Part) -> list[str]:
     """Return these parts of all front ends, as `<front end>/<part>`, in order. Imports no front end."""
-    found = (path.parent for home in homes() for path in Path(home).glob("*/confined/*/main.py"))
-    return sorted({f"{path.parents[1].name}/{path.name}" for path in found if path.name in which})
+    folders = (path.parent for home in homes() for path in Path(home).glob("*/confined/*/main.py"))
+    return sorted({f"{path.parents[1].name}/{path.name}" for path in folders if path.name in which})
 
 
 def names() -> list[str]:

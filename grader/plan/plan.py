@@ -297,8 +297,9 @@ def named(operation: Operation) -> set[int]:
 
 def filled(operations: Sequence[Operation], buffer: int) -> tuple[int, int]:
     """Return the number of bytes that fills of a buffer set, and the line of the last fill; 0 and 0 without fills."""
-    fills = [one for one in operations if isinstance(one, Fill) and one.target.buffer == buffer]
-    return sum(prod(one.target.shape) * ITEM_BYTES[one.target.dtype] for one in fills), fills[-1].line if fills else 0
+    fills = [fill for fill in operations if isinstance(fill, Fill) and fill.target.buffer == buffer]
+    size = sum(prod(fill.target.shape) * ITEM_BYTES[fill.target.dtype] for fill in fills)
+    return size, fills[-1].line if fills else 0
 
 
 def pointed(argument: Argument) -> list[tuple[int, int]]:

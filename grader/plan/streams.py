@@ -27,9 +27,9 @@ operation that this one follows itself. An operation that another one of the fro
 
 
 def _joined(*fronts: Front) -> Front:
-    found = {number: before for front in fronts for number, before in front.items()}
-    before = reduce(or_, found.values(), 0)
-    return {number: bits for number, bits in found.items() if not before >> number & 1}
+    joined = {number: before for front in fronts for number, before in front.items()}
+    before = reduce(or_, joined.values(), 0)
+    return {number: bits for number, bits in joined.items() if not before >> number & 1}
 
 
 class StreamOrder:

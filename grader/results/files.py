@@ -29,7 +29,7 @@ def replace(path: Path, data: bytes, mode: int = 0o666) -> Path:
         raise
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange(first: Path, second: Path) -> bool:
     """Exchange two folders of one file system in a single step, see renameat2(2). If the system or the file system has
     no such step, return False and change nothing. Raises OSError."""
     here, at_once = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
@@ -37,8 +37,8 @@ def exchange(one: Path, other: Path) -> bool:
         call = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):
         return False
-    if call(here, os.fsencode(one), here, os.fsencode(other), ctypes.c_uint(at_once)) == 0:
+    if call(here, os.fsencode(first), here, os.fsencode(second), ctypes.c_uint(at_once)) == 0:
         return True
     if (number := ctypes.get_errno()) in (errno.EINVAL, errno.ENOSYS):
         return False
-    raise OSError(number, os.strerror(number), str(other))
+    raise OSError(number, os.strerror(number), str(second))

@@ -1,5 +1,5 @@
 """The part of a result that a student may see: the number of hidden cases, the kind of each failure and what to try; as
-much of a repair as the course tells; the marks for the whole group.
+much of a repair as the course shows; the marks for the whole group.
 
 Host code that chooses by its sizes how to fail can learn sizes from the kind; docs/grading.md says so.
 
@@ -65,11 +65,11 @@ def any_hidden(result: Result) -> bool:
 
 def for_student(result: Result) -> Result:
     """Return the part of a result that its student may see. A result without hidden parts is returned unchanged."""
-    told = {name: _told(a) for name, a in result.assignments.items()}
+    shown = {name: _shown(a) for name, a in result.assignments.items()}
     if not any_hidden(result):
-        whole = all(a is told[name] for name, a in result.assignments.items())
-        return result if whole else result.model_copy(update={"assignments": told})
-    assignments = {name: _assignment(a) for name, a in told.items()}
+        whole = all(a is shown[name] for name, a in result.assignments.items())
+        return result if whole else result.model_copy(update={"assignments": shown})
+    assignments = {name: _assignment(a) for name, a in shown.items()}
     # Seconds would reveal the sizes of hidden cases.
     return result.model_copy(update={
         "assignments": assignments, "seconds": round(sum(a.seconds for a in assignments.values()), 3)})
@@ -89,7 +89,7 @@ def in_words(checks: Sequence[CheckResult]) -> tuple[str, str]:
     return f"{len(failed)} of {many} did not pass: {said}.", _words(failed[0])[1]
 
 
-def _told(a: AssignmentResult) -> AssignmentResult:
+def _shown(a: AssignmentResult) -> AssignmentResult:
     """Return the assignment with only as much of its repair as the repair's level allows, and without marks for one
     member, since a group shares the result."""
     repair = a.repair and a.repair.model_copy(update=WITHHELD[a.repair.level])

@@ -87,7 +87,7 @@ class OutputFigures(Record):
         return self.error_map is not None and self.error_map.kept
 
     @property
-    def telling(self) -> Worst | None:
+    def worst_written(self) -> Worst | None:
         """Return the worst element, if the kernel wrote it at all."""
         return self.worst if self.kept or self.wrong != self.unwritten else None
 
@@ -170,7 +170,7 @@ class CheckResult(Record):
     stage: Stage
     case: str = ""
     sizes: dict[str, int] = {}
-    hidden: bool = Field(default=False, description="of a hidden case, of which students are told the kind alone")
+    hidden: bool = Field(default=False, description="of a hidden case, of which students see only the kind")
     outcome: Outcome
     seconds: float | None = None
     worst_ratio: float | None = Field(default=None, description="worst error over what is allowed")
@@ -178,7 +178,7 @@ class CheckResult(Record):
     timing: Timing | None = None
     blocks: list[int] = Field(default=[], description="where it failed: sizes of the blocks that its kernels work on")
     told: list[str] | None = Field(default=None, description="where it failed: the sizes that its kernels are given")
-    note: str = Field(default="", description="how much was looked at, where that was not all")
+    note: str = Field(default="", description="how much was compared, if not all")
 
 
 def decisive(checks: Sequence[CheckResult]) -> tuple[Verdict | None, list[CheckResult]]:
@@ -250,10 +250,10 @@ class Performance(Record):
 
 
 class StructureResult(Record):
-    """The conditions on how kernels work. Those that are not required share `max_points` evenly: `points` are those of
-    the ones that are met, `measured_max` those of the ones that a run has shown to be met or not."""
+    """The conditions on how kernels work. Conditions that are not required share `max_points` evenly: `points` are
+    those of the conditions that are met, `measured_max` those of the conditions that a run has decided."""
 
-    reason: str = Field(default="", description="why no condition was looked at")
+    reason: str = Field(default="", description="why no condition was checked")
     points: float = 0
     measured_max: float = 0
     max_points: float = 0

@@ -98,7 +98,7 @@ class ConditionResult(Record):
 
 def decided(name: str, condition: Condition, required: bool, cases: Sequence[CaseFacts | str]) -> ConditionResult:
     """Return a condition's outcome over all timed cases, each with its facts or the reason why there are none. It is
-    met where it is met in each; the worst case is told."""
+    met where it is met in each; the worst case is reported."""
     outcome = ConditionResult(
         name=name, words=condition.text, met=None, required=required, look=condition.look)
     found: list[tuple[bool | None, float, ConditionResult]] = []

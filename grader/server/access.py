@@ -1,4 +1,4 @@
-"""Who may do what on a course server: tokens, forms and the number of requests."""
+"""Access to a course server: tokens, forms and the number of requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.server.queue import ServerPerson, ServerQueue
 COOKIE, POST = "kernelmark", "POST"
 NOBODY = ServerPerson(0, "", "", False)
 Who = Literal["anyone", "student", "staff"]
-"""Who may use a route. Staff may use those of students."""
+"""The users of a route. Staff may use those of students."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -70,7 +70,7 @@ class RateLimit:
             return seen[0] + self.seconds - now
         seen.append(now)
         if len(self._seen) > 10_000:
-            self._seen = {one: times for one, times in self._seen.items() if times and times[-1] > now - self.seconds}
+            self._seen = {who: times for who, times in self._seen.items() if times and times[-1] > now - self.seconds}
         return 0
 
 

@@ -23,7 +23,7 @@ from grader.results.profile import KernelProfile
 from grader.results.text import clean, plural
 from grader.results.verdicts import VERDICTS
 from grader.server.access import COOKIE, HEADERS, NOBODY, POST, REPORT_HEADERS, Denied, ServerAccess, ServerRoute
-from grader.server.desk import MOST_SHOWN, ServerDesk, difference
+from grader.server.facts import MOST_SHOWN, ServerFacts, difference
 from grader.server.queue import OVER, QueuedFile, ServerPerson, TooManyError
 from grader.server.reading import assignment_in, body_of, moment, number_in
 from grader.server.streams import LiveStreams
@@ -38,9 +38,9 @@ FORM_BYTES = 16 << 10
 class CourseServer:
     """The server of a course: `routes` are all that it answers to."""
 
-    def __init__(self, desk: ServerDesk, access: ServerAccess) -> None:
-        self.desk, self.access = desk, access
-        self._streams = LiveStreams(desk.queue, access)
+    def __init__(self, facts: ServerFacts, access: ServerAccess) -> None:
+        self.facts, self.access = facts, access
+        self._streams = LiveStreams(facts.queue, access)
         # Read once: an installation that is replaced under a running server must not change its pages.
         files = {path.name: path.read_text(encoding="utf-8") for path in TEMPLATES.iterdir()}
         self._style = STYLE.read_text(encoding="utf-8") + files["server.css"]
@@ -75,7 +75,7 @@ class CourseServer:
             ServerRoute("/class/{path:path}", self.class_file, "staff"),
             ServerRoute("/api/me", self.me),
             ServerRoute("/api/files", self.listed),
-            ServerRoute("/api/files/{number}", self.told),
+            ServerRoute("/api/files/{number}", self.file_state),
             ServerRoute("/api/files/{number}/events", self.followed),
             ServerRoute("/api/files/{number}/profile", self.profile_report),
             ServerRoute("/api/files/{number}/cancel", self.cancelled, "student", POST),
@@ -84,7 +84,7 @@ class CourseServer:
 
     def app(self) -> Starlette:
         app = Starlette(
-            routes=[Route(one.path, self._guarded(one), methods=[one.method]) for one in self.routes],
+            routes=[Route(route.path, self._guarded(route), methods=[route.method]) for route in self.routes],
             exception_handlers={404: self._missing, 405: self._missing})
         # A redirect would name the host that a request claims.
         app.router.redirect_slashes = False
@@ -102,7 +102,7 @@ class CourseServer:
                 response = self._refused(request, Denied(HTTPStatus(error.status_code), "This cannot be read; send it "
                                                          "again."))
             except Exception as error:
-                self.desk.grading.failed(f"{route.path}: {type(error).__name__}: {error}")
+                self.facts.grading.failed(f"{route.path}: {type(error).__name__}: {error}")
                 response = self._refused(request, Denied(
                     HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed, and has recorded that; try again."))
             for name, value in HEADERS.items():
@@ -132,7 +132,7 @@ class CourseServer:
     def _page(self, name: str, request: Request, person: ServerPerson, status: int = 200, **values: Any) -> Response:
         key = self.access.form_key(request) if person.id else ""
         html = self._pages.get_template(name).render(
-            person=person, key=key, course=self.desk.title, signed_on=self.access.signed_on(request), **values)
+            person=person, key=key, course=self.facts.title, signed_on=self.access.signed_on(request), **values)
         return Response(html, status, media_type="text/html")
 
     async def _form(self, request: Request, most: int = FORM_BYTES) -> Mapping[str, str | tuple[str, bytes]]:
@@ -155,14 +155,14 @@ class CourseServer:
         return Response(self._script, media_type="text/javascript")
 
     async def health(self, request: Request, person: ServerPerson) -> Response:
-        return JSONResponse({"kernelmark": self.desk.version, **await run_sync(self.desk.health)})
+        return JSONResponse({"kernelmark": self.facts.version, **await run_sync(self.facts.health)})
 
     async def home(self, request: Request, person: ServerPerson) -> Response:
         if not person.id:
             name = clean(self.access.signed_on(request), 100)
             return self._page("enter.html.j2", request, NOBODY,
                               said=f"{name} is not in this course; ask your course." if name else "")
-        return self._page("home.html.j2", request, person, **await run_sync(self.desk.home, person))
+        return self._page("home.html.j2", request, person, **await run_sync(self.facts.home, person))
 
     async def enter(self, request: Request, person: ServerPerson) -> Response:
         if self.access.from_elsewhere(request):
@@ -171,10 +171,10 @@ class CourseServer:
         await body_of(request, FORM_BYTES)
         async with request.form() as form:
             token = str(form.get("link", "")).strip().rpartition("#")[2]
-        found = await run_sync(self.access.queue.who, token)
-        if found is not None and person.id not in (0, found.id):
+        owner = await run_sync(self.access.queue.who, token)
+        if owner is not None and person.id not in (0, owner.id):
             raise Denied(HTTPStatus.CONFLICT, f"You are signed in as {person.name}; sign out first.")
-        if found is None:
+        if owner is None:
             # A whole class may sign in from one address, beside somebody who guesses.
             if wait := self.access.entering.wait(self.access.address(request)):
                 raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many wrong links; wait a minute.", wait)
@@ -201,7 +201,7 @@ class CourseServer:
     # For students, in a browser.
 
     async def send(self, request: Request, person: ServerPerson) -> Response:
-        fields = await self._form(request, self.desk.most_bytes + FORM_BYTES)
+        fields = await self._form(request, self.facts.most_bytes + FORM_BYTES)
         upload, pasted = fields.get("file"), str(fields.get("pasted", ""))
         if isinstance(upload, tuple) and upload[0]:
             name, content = upload
@@ -219,18 +219,18 @@ class CourseServer:
 
     async def choose(self, request: Request, person: ServerPerson) -> Response:
         await self._form(request)
-        name = await run_sync(self.desk.choose, person, number_in(request, "number"))
+        name = await run_sync(self.facts.choose, person, number_in(request, "number"))
         if not name:
             raise Denied(HTTPStatus.CONFLICT, "This attempt cannot be chosen; look at your attempts, and at what your "
                          "course says.")
         return RedirectResponse(f"/kernel/{name}", HTTPStatus.SEE_OTHER)
 
     async def kernel(self, request: Request, person: ServerPerson) -> Response:
-        found = await run_sync(self.desk.history, person, assignment_in(request, self.desk.ground.names))
-        return self._page("kernel.html.j2", request, person, **found)
+        history = await run_sync(self.facts.history, person, assignment_in(request, self.facts.ground.names))
+        return self._page("kernel.html.j2", request, person, **history)
 
     async def attempt(self, request: Request, person: ServerPerson) -> Response:
-        page = await run_sync(self.desk.report, person, number_in(request, "number"))
+        page = await run_sync(self.facts.report, person, number_in(request, "number"))
         if page is None:
             raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
         return Response(page, media_type="text/html", headers=REPORT_HEADERS)
@@ -248,63 +248,63 @@ class CourseServer:
 
     def _profile(self, request: Request, person: ServerPerson) -> tuple[QueuedFile, tuple[KernelProfile, bytes]]:
         job = self._own(request, person)
-        if (found := self.desk.profile(job)) is None:
+        if (profile := self.facts.profile(job)) is None:
             raise Denied(HTTPStatus.NOT_FOUND, "There is no profile of this file; tick the box when you send it.")
-        return job, found
+        return job, profile
 
     async def diff(self, request: Request, person: ServerPerson) -> Response:
-        old = await run_sync(self.desk.text_of, person, number_in(request, "old"))
-        new = await run_sync(self.desk.text_of, person, number_in(request, "new"))
+        old = await run_sync(self.facts.text_of, person, number_in(request, "old"))
+        new = await run_sync(self.facts.text_of, person, number_in(request, "new"))
         if old is None or new is None:
             raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
         return self._page("diff.html.j2", request, person, lines=await run_sync(difference, old, new),
                           old=number_in(request, "old"), new=number_in(request, "new"))
 
     async def log(self, request: Request, person: ServerPerson) -> Response:
-        return self._page("log.html.j2", request, person, entries=await run_sync(self.desk.log, person),
+        return self._page("log.html.j2", request, person, entries=await run_sync(self.facts.log, person),
                           most=MOST_SHOWN)
 
     async def log_text(self, request: Request, person: ServerPerson) -> Response:
-        return PlainTextResponse(await run_sync(self.desk.log_text, person), media_type="text/markdown")
+        return PlainTextResponse(await run_sync(self.facts.log_text, person), media_type="text/markdown")
 
     async def leaderboard(self, request: Request, person: ServerPerson) -> Response:
-        found = await run_sync(self.desk.leaderboard, person, assignment_in(request, self.desk.ground.names))
-        return self._page("leaderboard.html.j2", request, person, **found)
+        board = await run_sync(self.facts.leaderboard, person, assignment_in(request, self.facts.ground.names))
+        return self._page("leaderboard.html.j2", request, person, **board)
 
     async def events(self, request: Request, person: ServerPerson) -> Response:
         def states() -> list[dict[str, Any]]:
-            return [self.desk.state(job) for job in self.desk.queue.jobs(person, most=20)]
+            return [self.facts.state(job) for job in self.facts.queue.jobs(person, most=20)]
 
-        return self._streams.follow(request, person, states, lambda found: False)
+        return self._streams.follow(request, person, states, lambda sent: False)
 
     # For programs.
 
     async def me(self, request: Request, person: ServerPerson) -> Response:
-        return JSONResponse({"name": person.name, "staff": person.staff, "files": sorted(self.desk.files),
-                             "course": self.desk.title, "kernelmark": self.desk.version})
+        return JSONResponse({"name": person.name, "staff": person.staff, "files": sorted(self.facts.files),
+                             "course": self.facts.title, "kernelmark": self.facts.version})
 
     async def listed(self, request: Request, person: ServerPerson) -> Response:
-        return JSONResponse(await run_sync(self.desk.listed, person))
+        return JSONResponse(await run_sync(self.facts.listed, person))
 
     async def receive(self, request: Request, person: ServerPerson) -> Response:
-        content = await body_of(request, self.desk.most_bytes)
+        content = await body_of(request, self.facts.most_bytes)
         note = unquote(request.headers.get("x-note", ""))
         job = await self._received(person, request.path_params["name"], content, note,
                                    profile=request.headers.get("x-profile") == "1")
-        return JSONResponse(await run_sync(self.desk.state, job), HTTPStatus.CREATED)
+        return JSONResponse(await run_sync(self.facts.state, job), HTTPStatus.CREATED)
 
-    async def told(self, request: Request, person: ServerPerson) -> Response:
+    async def file_state(self, request: Request, person: ServerPerson) -> Response:
         job = await run_sync(self._own, request, person)
-        return JSONResponse(await run_sync(self.desk.state, job, True))
+        return JSONResponse(await run_sync(self.facts.state, job, True))
 
     async def followed(self, request: Request, person: ServerPerson) -> Response:
         job = await run_sync(self._own, request, person)
 
         def state() -> dict[str, Any]:
-            now = self.desk.queue.job(job.id)
-            return self.desk.state(now or job)
+            now = self.facts.queue.job(job.id)
+            return self.facts.state(now or job)
 
-        return self._streams.follow(request, person, state, lambda found: found["state"] in OVER)
+        return self._streams.follow(request, person, state, lambda sent: sent["state"] in OVER)
 
     async def cancelled(self, request: Request, person: ServerPerson) -> Response:
         return JSONResponse({"cancelled": await run_sync(self._cancel, request, person)})
@@ -312,21 +312,21 @@ class CourseServer:
     # For staff.
 
     async def staff(self, request: Request, person: ServerPerson) -> Response:
-        return self._page("desk.html.j2", request, person, **await run_sync(self.desk.desk))
+        return self._page("desk.html.j2", request, person, **await run_sync(self.facts.desk))
 
     async def staff_does(self, request: Request, person: ServerPerson) -> Response:
         fields = await self._form(request)
-        done = await run_sync(self.desk.do, request.path_params["what"], str(fields.get("number", "")))
+        done = await run_sync(self.facts.do, request.path_params["what"], str(fields.get("number", "")))
         if not done:
             raise Denied(HTTPStatus.BAD_REQUEST, "That cannot be done any more: the file's state has changed, or a "
                          "newer file has come; open the desk again.")
         return RedirectResponse("/desk", HTTPStatus.SEE_OTHER)
 
     async def class_file(self, request: Request, person: ServerPerson) -> Response:
-        found = await run_sync(self.desk.class_file, request.path_params["path"])
-        if found is None:
+        file = await run_sync(self.facts.class_file, request.path_params["path"])
+        if file is None:
             raise Denied(HTTPStatus.NOT_FOUND, "The class has no such page yet; open the class page.")
-        content, kind = found
+        content, kind = file
         return Response(content, media_type=kind, headers=REPORT_HEADERS)
 
     # Shared by several routes.
@@ -336,20 +336,20 @@ class CourseServer:
     ) -> QueuedFile:
         if wait := self.access.sending.wait(person.name):
             raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many files in a minute; wait a little.", wait)
-        if (assignment := self.desk.files.get(name)) is None:
+        if (assignment := self.facts.files.get(name)) is None:
             raise Denied(HTTPStatus.BAD_REQUEST, f"{clean(name, 60) or 'A file without a name'} is no file of this "
-                          f"course; send one of {', '.join(sorted(self.desk.files))}.")
+                          f"course; send one of {', '.join(sorted(self.facts.files))}.")
         if not content:
             raise Denied(HTTPStatus.BAD_REQUEST, f"{name} is empty; save it, and send it again.")
-        if len(content) > self.desk.most_bytes:
+        if len(content) > self.facts.most_bytes:
             raise Denied(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{name} is too large: at most "
-                          f"{self.desk.most_bytes // 1024} kB; send the kernel alone.")
-        if refused := await run_sync(self.desk.refused, assignment, name, content):
+                          f"{self.facts.most_bytes // 1024} kB; send the kernel alone.")
+        if refused := await run_sync(self.facts.refused, assignment, name, content):
             raise Denied(HTTPStatus.CONFLICT, refused)
         try:
             number = await run_sync(partial(
                 self.access.queue.receive, person, assignment, name, content, clean(note, NOTE_SIGNS),
-                per_day=self.desk.ground.course.submissions.per_day, profile=profile))
+                per_day=self.facts.ground.course.submissions.per_day, profile=profile))
         except TooManyError as error:
             raise Denied(HTTPStatus.CONFLICT, str(error)) from None
         except Exception as error:
@@ -360,12 +360,12 @@ class CourseServer:
         return job
 
     def _own(self, request: Request, person: ServerPerson) -> QueuedFile:
-        job = self.desk.queue.job(number_in(request, "number"))
+        job = self.facts.queue.job(number_in(request, "number"))
         if job is None or job.person.id != person.id:
             raise Denied(HTTPStatus.NOT_FOUND, "You have sent no such file; look at the list on the first page.")
         return job
 
     def _cancel(self, request: Request, person: ServerPerson) -> bool:
-        if not self.desk.queue.cancel(self._own(request, person).id, "you cancelled it"):
+        if not self.facts.queue.cancel(self._own(request, person).id, "you cancelled it"):
             raise Denied(HTTPStatus.CONFLICT, "This file does not wait any more; look at its state on the first page.")
         return True

@@ -1,4 +1,4 @@
-"""The queue of a course server: who may send files, which files wait, and what became of each. A file is received once
+"""The queue of a course server: people, the files that they sent, and the outcome of each. A file is received once
 its row is on disk."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Literal
 FILE = "server.sqlite3"
 VERSION = 3
 MOST_TRIES = 2
-"""How often a file is graded if its lane dies."""
+"""The most gradings of a file whose lane dies."""
 _SCHEMA = """
 create table people(id integer primary key, name text not null, folded text not null unique, shown text not null,
                     staff integer not null, token blob, made_at text not null);
@@ -45,7 +45,7 @@ pragma user_version = 3;
 """
 
 State = Literal["waiting", "started", "finished", "failed", "cancelled"]
-"""What became of a file. "failed": the grader failed, which costs nothing and may be tried again."""
+"""The state of a file. "failed": the grader failed, which costs nothing and may be tried again."""
 OVER = ("finished", "failed", "cancelled")
 
 
@@ -75,7 +75,7 @@ class ServerPerson:
 @dataclass(frozen=True)
 class QueuedFile:
     """A file that was received. `attempt` is the number of its attempt in the records, `verdict` the attempt's. `why`
-    says what became of it: its points, why it was cancelled, or why the grader failed. `profile`: it is to be profiled.
+    says how it ended: its points, why it was cancelled, or why the grader failed. `profile`: it is to be profiled.
     Times are ISO 8601, UTC."""
 
     id: int
@@ -117,12 +117,12 @@ class ServerQueue:
     """The queue in a folder, for one process and all its threads. Raises QueueError if the file cannot be used."""
 
     def __init__(self, folder: Path) -> None:
-        self._turn = threading.RLock()
-        self.changed = threading.Condition(self._turn)
+        self._lock = threading.RLock()
+        self.changed = threading.Condition(self._lock)
         """Notified of every change of a file's state."""
         self.version = 0
         """The number of changes so far."""
-        self._turns: tuple[int, dict[int, tuple[int, int, str]]] = -1, {}
+        self._places: tuple[int, dict[int, tuple[int, int, str]]] = -1, {}
         """The files that wait, in their order, each with place, person and assignment, as of a version: every open page
         asks for places after every change."""
         path = folder / FILE
@@ -141,12 +141,12 @@ class ServerQueue:
             raise QueueError(f"{path}: {error}; restore the file, or serve into a new folder") from None
 
     def close(self) -> None:
-        with self._turn:
+        with self._lock:
             self._db.close()
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._turn:
+        with self._lock:
             self._db.execute("begin immediate")
             try:
                 yield self._db
@@ -169,9 +169,9 @@ class ServerQueue:
         with self._writing() as db:
             for name, shown, staff, token in made:
                 row = db.execute("select name from people where folded = ?", (folded(name),)).fetchone()
-                other = seen.get(folded(name)) or (row[0] if row and row[0] != name else None)
-                if other is not None:
-                    raise QueueError(f"{name!a} and {other!a} are too alike; give one of them another id")
+                taken = seen.get(folded(name)) or (row[0] if row and row[0] != name else None)
+                if taken is not None:
+                    raise QueueError(f"{name!a} and {taken!a} are too alike; give one of them another id")
                 seen[folded(name)] = name
                 db.execute(
                     "insert into people(name, folded, shown, staff, token, made_at) values (?, ?, ?, ?, ?, ?) "
@@ -182,7 +182,7 @@ class ServerQueue:
 
     def unknown(self, names: Sequence[str]) -> list[str]:
         """Return the names that nobody has."""
-        with self._turn:
+        with self._lock:
             return [name for name in names if not self._db.execute(
                 "select 1 from people where folded = ?", (folded(name),)).fetchone()]
 
@@ -193,7 +193,7 @@ class ServerQueue:
 
     def people(self) -> list[tuple[ServerPerson, bool, str]]:
         """Return everybody, whether they have a token, and since when."""
-        with self._turn:
+        with self._lock:
             return [(ServerPerson(id_, name, shown, bool(staff)), token is not None, made) for
                     id_, name, shown, staff, token, made in self._db.execute(
                         "select id, name, shown, staff, token, made_at from people order by name")]
@@ -201,7 +201,7 @@ class ServerQueue:
     def who(self, token: str) -> ServerPerson | None:
         """Return the person with this token; None if nobody has it."""
         wanted = _hash(token)
-        with self._turn:
+        with self._lock:
             row = self._db.execute("select id, name, shown, staff, token from people where token = ?",
                                    (wanted,)).fetchone()
         if row is None or not hmac.compare_digest(row[4], wanted):
@@ -211,7 +211,7 @@ class ServerQueue:
 
     def named(self, name: str) -> ServerPerson | None:
         """Return the person with this name; None if there is none, or the person's link was revoked."""
-        with self._turn:
+        with self._lock:
             row = self._db.execute("select id, name, shown, staff from people where folded = ? and token is not null",
                                    (folded(name),)).fetchone()
         return None if row is None else ServerPerson(row[0], row[1], row[2], bool(row[3]))
@@ -238,7 +238,7 @@ class ServerQueue:
     def take(self, at_once: int = 1) -> tuple[QueuedFile, bytes] | None:
         """Start the next file and return it with its contents; None if none waits, or the queue is paused. Students
         take turns, and have `at_once` files at a time in work, one of an assignment."""
-        with self._turn:
+        with self._lock:
             if self.setting("paused"):
                 return None
             started = self._db.execute("select person, assignment from jobs where state = 'started'").fetchall()
@@ -268,7 +268,7 @@ class ServerQueue:
                        "where id = ? and state = 'started'", (number,))
 
     def finish(self, number: int, attempt: int | None, why: str, verdict: str = "") -> None:
-        """Record the end of a file's grading: its attempt and what became of it, or why the grader failed."""
+        """Record the end of a file's grading: its attempt and its outcome, or why the grader failed."""
         with self._writing() as db:
             state = "failed" if attempt is None else "finished"
             db.execute(
@@ -296,7 +296,7 @@ class ServerQueue:
 
     def profile(self, number: int) -> tuple[str, bytes] | None:
         """Return a file's profile as JSON, and its report, b"" if none is kept; None if there is no profile."""
-        with self._turn:
+        with self._lock:
             row = self._db.execute("select head, report from profiles where job = ?", (number,)).fetchone()
             return None if row is None else (row[0], row[1] or b"")
 
@@ -343,14 +343,14 @@ class ServerQueue:
 
     def content(self, attempt: int) -> bytes | None:
         """Return the file of an attempt; None if it did not come through this server."""
-        with self._turn:
+        with self._lock:
             row = self._db.execute("select content from files join jobs using (sha) where attempt = ?",
                                    (attempt,)).fetchone()
         return bytes(row[0]) if row else None
 
     def waiting(self) -> list[QueuedFile]:
         """Return the files that wait, in the order in which they will be started."""
-        with self._turn:
+        with self._lock:
             jobs = {job.id: job for job in self._jobs("state = 'waiting'", ())}
             return [jobs[number] for number in self._ordered()]
 
@@ -359,15 +359,15 @@ class ServerQueue:
 
     def place(self, number: int) -> int:
         """Return a file's place among those that wait, from 1 on; 0 if it does not wait."""
-        with self._turn:
+        with self._lock:
             return self._ordered().get(number, (0,))[0]
 
     def counts(self) -> dict[str, int]:
-        with self._turn:
+        with self._lock:
             return dict(self._db.execute("select state, count(*) from jobs group by state"))
 
     def setting(self, name: str) -> str:
-        with self._turn:
+        with self._lock:
             row = self._db.execute("select value from settings where name = ?", (name,)).fetchone()
             return str(row[0]) if row else ""
 
@@ -378,7 +378,7 @@ class ServerQueue:
     def _ordered(self) -> dict[int, tuple[int, int, str]]:
         """Return place, person and assignment of each file that waits: everybody's first file before anybody's
         second, and those first who have waited longest since a file of theirs was started."""
-        if self._turns[0] != self.version:
+        if self._places[0] != self.version:
             seen: dict[int, int] = {}
             keys = []
             for number, person, assignment, last in self._db.execute(
@@ -386,12 +386,12 @@ class ServerQueue:
                     "where state = 'waiting' order by jobs.id"):
                 seen[person] = seen.get(person, 0) + 1
                 keys.append((seen[person], last, number, person, assignment))
-            self._turns = self.version, {
+            self._places = self.version, {
                 number: (place, *whose) for place, (_, _, number, *whose) in enumerate(sorted(keys), start=1)}
-        return self._turns[1]
+        return self._places[1]
 
     def _jobs(self, where: str, values: tuple[object, ...]) -> Iterator[QueuedFile]:
-        with self._turn:
+        with self._lock:
             rows = self._db.execute(
                 "select jobs.id, people.id, name, shown, staff, assignment, file, sha, note, received_at, state, "
                 "started_at, ended_at, tries, why, attempt, verdict, profile from jobs join people on people.id = "

@@ -19,10 +19,10 @@ BODY_SECONDS = 60.0
 def moment(at: str | None) -> str:
     """Return a time of the records, ISO 8601, as pages show it: 29 Nov 19:14 UTC."""
     try:
-        found = datetime.datetime.fromisoformat(at or "")
+        when = datetime.datetime.fromisoformat(at or "")
     except ValueError:
         return "–"
-    return found.astimezone(datetime.UTC).strftime("%-d %b %H:%M UTC")
+    return when.astimezone(datetime.UTC).strftime("%-d %b %H:%M UTC")
 
 
 async def body_of(request: Request, most: int) -> bytes:

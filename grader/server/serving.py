@@ -16,9 +16,9 @@ from pathlib import Path
 import uvicorn
 
 from grader import home, languages
-from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.lock import locked
 from grader.classroom.attempts.store import FOLDER, Store
+from grader.classroom.attempts.student_files import refresh
 from grader.course import catalogue
 from grader.course.course import Course, CourseError, read_course
 from grader.grading import gpus, preflight
@@ -29,7 +29,7 @@ from grader.sandbox.confine import surroundings
 from grader.server.access import ServerAccess
 from grader.server.app import CourseServer
 from grader.server.connections import BoundedProtocol
-from grader.server.desk import ServerDesk
+from grader.server.facts import ServerFacts
 from grader.server.queue import ServerQueue
 from grader.server.work import ServerGrading, ServerGround
 
@@ -139,7 +139,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
         say(f"Serving {plural(len(names), 'assignment')} at {url}, grading on {on}. Ctrl-C ends it.")
         try:
             running = _Uvicorn(uvicorn.Config(
-                CourseServer(ServerDesk(ground, queue, grading), access).app(),
+                CourseServer(ServerFacts(ground, queue, grading), access).app(),
                 log_level="warning", access_log=False, server_header=False,
                 date_header=False, ssl_certfile=address.certificate, ssl_keyfile=address.key,
                 proxy_headers=False, timeout_graceful_shutdown=2, http=BoundedProtocol,
@@ -154,7 +154,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
 def _lanes(asked: ServerAsked, least: int) -> tuple[Callable[[], Lanes], int, str]:
     """Return a function that opens lanes of this isolation level or a higher one, the most files that are graded at a
     time, and where that is. Raises PlanError."""
-    # Whoever reaches a proxy's address could be anybody.
+    # Anyone who reaches a proxy's address could pose as anybody.
     least = max(least, bool(asked.address.user_header))
     if (far := asked.far) is not None:
         return lambda: far(least), asked.jobs or MOST_FAR, "lanes of other machines"
@@ -192,6 +192,6 @@ def _check_address(address: Address) -> None:
         if address.proxy:
             ipaddress.ip_address(address.proxy)
     except ValueError:
-        raise PlanError(f"--proxy {address.proxy}: an IP address expected, such as 127.0.0.1") from None
+        raise PlanError(f"--proxy {address.proxy}: give an IP address, such as 127.0.0.1") from None
     if address.user_header and not address.proxy:
         raise PlanError("--user-header: believed from a proxy alone; pass --proxy with its address, too")

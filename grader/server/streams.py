@@ -29,9 +29,9 @@ class LiveStreams:
         self._open: Counter[int] = Counter()
 
     def follow(
-        self, request: Request, person: ServerPerson, look: Callable[[], Any], over: Callable[[Any], bool]
+        self, request: Request, person: ServerPerson, state: Callable[[], Any], over: Callable[[Any], bool]
     ) -> StreamingResponse:
-        """Send what `look` returns whenever it changes, until it is `over`, or until the person's link ends."""
+        """Send the `state` whenever it changes, until it is `over`, or until the person's link ends."""
         if self._open[person.id] >= MOST_STREAMS:
             raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many pages are open; close some.", BEAT_SECONDS)
 
@@ -44,11 +44,11 @@ class LiveStreams:
                         seen = self._queue.version
                         if await run_sync(self._access.person, request) is None:
                             return
-                        found = await run_sync(look)
-                        if found != last:
-                            last, quiet = found, 0.0
-                            yield f"data: {json.dumps(found)}\n\n"
-                            if over(found):
+                        now = await run_sync(state)
+                        if now != last:
+                            last, quiet = now, 0.0
+                            yield f"data: {json.dumps(now)}\n\n"
+                            if over(now):
                                 return
                     await anyio.sleep(EVENT_SECONDS)
                     quiet += EVENT_SECONDS

@@ -19,14 +19,14 @@ from grader.classroom.attempts.attempt import (
     hash_of_submission,
     hash_of_tests,
 )
-from grader.classroom.attempts.draw import refresh
-from grader.classroom.attempts.keep import earlier, keep
-from grader.classroom.attempts.standing import standing
+from grader.classroom.attempts.recording import earlier, record
+from grader.classroom.attempts.selected import select_attempts
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import refresh
 from grader.course.course import Course
 from grader.course.submission import Submission, named
 from grader.grading.job import Graded, Job, draw_seed, read_job
-from grader.grading.lanes import At, Lanes, LanesLostError
+from grader.grading.lanes import Lanes, LanesLostError, Ongoing
 from grader.grading.preflight import PlanError
 from grader.grading.whole_class import choose_device
 from grader.pages.text import of_points
@@ -66,10 +66,10 @@ class ServerGround:
     def folder_of(self, person: ServerPerson) -> tuple[str, str]:
         """Return a person's name in the records, and the folder of results."""
         with self._naming:
-            if (found := self._folders.get(folded(person.name))) is None:
+            if (folder := self._folders.get(folded(person.name))) is None:
                 (place,) = named([Path(person.name)], self._folders.values())
-                found = self._folders[folded(person.name)] = place.student, place.slug
-            return found
+                folder = self._folders[folded(person.name)] = place.student, place.slug
+            return folder
 
 
 class ServerGrading:
@@ -115,7 +115,7 @@ class ServerGrading:
             self._lanes.__exit__(KeyboardInterrupt)
             self._thread.join(END_SECONDS)
 
-    def running(self) -> list[At]:
+    def running(self) -> list[Ongoing]:
         return self._lanes.running() if self._lanes else []
 
     def words(self) -> str:
@@ -202,8 +202,8 @@ class ServerGrading:
             environment=environment, rules=hash_of_rules(name, ground.course), submitted_at=queued.received_at)
         with ground.recording, Store.create(ground.out) as store:
             recorded = store.attempts(slug)
-            before = next((one for one in reversed(recorded) if one.key == draft.key and one.rules == draft.rules
-                           and not one.failed), None)
+            before = next((attempt for attempt in reversed(recorded) if attempt.key == draft.key
+                           and attempt.rules == draft.rules and not attempt.failed), None)
             # A profile needs another run.
             answered = before is not None and not (queued.profile and self.device == "cuda")
             if before is not None and answered and (result := store.result(before)) is not None:
@@ -217,9 +217,9 @@ class ServerGrading:
                     self.failed(line)
                 self._end(queued, (before, result), KernelProfile(trouble=NO_GPU) if queued.profile else None)
                 return None
-            stands = list(standing(recorded, store.decisions()).values())
+            selected = list(select_attempts(recorded, store.decisions()).values())
             self._begun[job.submission] = queued, draft
-            return replace(job, earlier=earlier(store, stands, {name: draft}))
+            return replace(job, earlier=earlier(store, selected, {name: draft}))
 
     def _finished(self, graded: Graded) -> None:
         queued, draft = self._begun.pop(graded.submission)
@@ -232,9 +232,9 @@ class ServerGrading:
         """Return the attempt and its result, once they are recorded, or why the grader failed."""
         name = draft.assignment
         with self._ground.recording, Store.create(self._ground.out) as store:
-            lines = keep(store, self._ground.out, self._ground.course.late, {name: draft}, graded.result, graded.log,
-                         graded.error)
-            made = [one for one in store.attempts(draft.slug) if one.assignment == name]
+            lines = record(store, self._ground.out, self._ground.course.late, {name: draft}, graded.result, graded.log,
+                           graded.error)
+            made = [attempt for attempt in store.attempts(draft.slug) if attempt.assignment == name]
         if graded.result is None or graded.result.assignments[name].ours or not made:
             return (lines or [graded.error or "it was not graded"])[0]
         for line in lines:
@@ -242,14 +242,14 @@ class ServerGrading:
         return made[-1], graded.result
 
     def _end(
-        self, queued: QueuedFile, found: tuple[Attempt, Result] | str, profile: KernelProfile | None = None
+        self, queued: QueuedFile, outcome: tuple[Attempt, Result] | str, profile: KernelProfile | None = None
     ) -> None:
-        """Record what became of a file: its attempt and result, or why the grader failed; and its profile."""
+        """Record a file's outcome: its attempt and result, or why the grader failed; and its profile."""
         if profile is not None:
             self._sure(lambda: self._queue.keep_profile(queued, profile.model_dump_json(), profile.report))
-        if isinstance(found, str):
-            self.failed(f"{queued.person.name}: {queued.assignment}: {found}")
-            self._sure(lambda: self._queue.finish(queued.id, None, found))
+        if isinstance(outcome, str):
+            self.failed(f"{queued.person.name}: {queued.assignment}: {outcome}")
+            self._sure(lambda: self._queue.finish(queued.id, None, outcome))
             self._failing.add(queued.person.id)
             if len(self._failing) == PAUSING:
                 self._sure(lambda: self._queue.set("paused", "1"))
@@ -258,7 +258,7 @@ class ServerGrading:
                 self._failing.clear()
             return
         self._failing.clear()
-        attempt, result = found
+        attempt, result = outcome
         a = result.assignments[queued.assignment]
         said = f"{VERDICTS[a.verdict].words}, {of_points(a.score, a.measured_max, a.max_score)}"
         self._sure(lambda: self._queue.finish(queued.id, attempt.id, said, a.verdict))

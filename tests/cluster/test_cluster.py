@@ -179,5 +179,6 @@ def test_a_lane_of_another_version_or_with_less_isolation_gets_no_job(tmp_path: 
         assert re.search(r"lane \S+ refused: its assignments are not this course's, so start it in a copy of the "
                          r"course's folder$", refused, re.MULTILINE)
         if weak:
-            assert re.search(r"refused: isolation level 2 confined \(.*\), 3 namespaced expected; --allow-", refused)
+            assert re.search(
+                r"refused: isolation level 2 confined \(.*\), and 3 namespaced is required; --allow-", refused)
         assert refused.count("refused") == 1 + weak and " joined: " not in log.read_text()

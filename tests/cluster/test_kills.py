@@ -18,7 +18,7 @@ from grader.course.catalogue import files
 from grader.course.course import read_course
 from grader.course.submission import find_submissions
 from grader.grading.job import Graded, read_job
-from grader.grading.whole_class import look
+from grader.grading.whole_class import survey
 from grader.home import ROOT
 from tests.cluster.cluster import Cluster, class_of, grading_processes, recorded, until
 from tests.command import SILU, hand_in
@@ -100,7 +100,7 @@ def test_the_page_tells_who_is_on_which_lane_and_that_the_scheduler_was_lost(clu
     assert "<bdi>eve</bdi>: on " in text
     killed(cluster.scheduler)
     assert grade.wait(60) == 3
-    assert "the run was interrupted. The same command goes on where it was." in page.read_text()
+    assert "the run was interrupted. The same command continues it." in page.read_text()
     assert recorded(tmp_path / "out") == {"ada": ["accepted"]}
 
 
@@ -115,7 +115,7 @@ def graded(cluster: Cluster, tmp_path: Path, said: list[str], kill: Callable[[st
         said.append(line)
 
     with ClusterLanes(endpoint(cluster.address, cluster.key), 0, say) as lanes:
-        lanes.look(look, "cpu", ("silu",)).result()
+        lanes.survey(survey, "cpu", ("silu",)).result()
 
         def watched() -> bool:
             for one in lanes.running():

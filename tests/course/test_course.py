@@ -39,7 +39,7 @@ BROKEN = {
     "assignment that is not there": (
         'assignments = ["silu", "slu"]\n', "assignments: 'slu': no such assignment; choose from gemm, silu"),
     "an assignment twice": ('assignments = ["silu", "gemm", "silu"]\n',
-                            "assignments: expected each assignment once, 'silu' stands there twice"),
+                            "assignments: assignment 'silu' is listed twice; list it once"),
     "unknown condition": ("[structure.silu]\ncoalesce = true\n", "structure.silu: 'coalesce': no such condition; "
                           "coalesced meant?"),
     "conditions of nobody": ("[structure.slu]\ncoalesced = true\n", "structure.slu: no such assignment"),

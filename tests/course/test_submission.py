@@ -141,7 +141,7 @@ def test_of_two_files_for_one_assignment_none_is_read(tmp_path: Path) -> None:
     folder = student(tmp_path, "alice", "silu.cu", "silu.py")
     source = read_sources(folder, ["silu"], CAP)["silu"]
     assert source.content is None and source.problem is not None and source.problem.cause == "two_files"
-    assert source.problem.message == "silu.py and silu.cu are both there; one of them expected"
+    assert source.problem.message == "silu.py and silu.cu are both there; hand in one of them"
 
 
 @pytest.mark.parametrize("languages, files, read, problem", [
@@ -149,9 +149,9 @@ def test_of_two_files_for_one_assignment_none_is_read(tmp_path: Path) -> None:
     (Languages((".py", ".cu"), "first"), ("silu.cu", "silu.py"), "silu.py", ""),
     (Languages((".py",)), ("silu.cu", "silu.py"), "silu.py", ""),
     (Languages((".py",)), ("silu.cu",), "silu.cu",
-     "silu.cu is in a language that this course does not take; silu.py expected"),
+     "silu.cu is in a language that this course does not take; hand in silu.py"),
     (Languages((".py",), names=("numba",)), ("silu.py",), "silu.py",
-     "silu.py is in Triton, which this course does not take; Numba-CUDA expected"),
+     "silu.py is in Triton, which this course does not take; write it in Numba-CUDA"),
 ])
 def test_a_course_says_which_languages_count(
     tmp_path: Path, languages: Languages, files: tuple[str, ...], read: str, problem: str
@@ -191,7 +191,7 @@ def test_a_sparse_giant_is_refused_by_its_size(tmp_path: Path) -> None:
     folder = student(tmp_path, "alice")
     with (folder / "silu.py").open("wb") as stream:
         stream.truncate(1 << 40)
-    assert "at most 1,024 expected" in problem_of(read_source_file(folder, "silu.py", CAP))
+    assert "at most 1,024 are allowed" in problem_of(read_source_file(folder, "silu.py", CAP))
 
 
 def test_links_to_nowhere_are_nobody_and_hide_nobody(tmp_path: Path) -> None:

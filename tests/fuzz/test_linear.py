@@ -264,8 +264,8 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "report.text": (prose, FIELD_BYTES, FIELDS),
     "model.text": (clean, LONG, FIELDS),
     "model.text, whole": (lambda text: clean(text, LONG), LONG, FIELDS),
-    "model.desk, a file": (_stray, SOURCE_BYTES, SOURCES),
-    "model.desk, a name": (lambda text: meant(f"{text}.py", files()), NAME_BYTES, FIELDS),
+    "course.workspace, a file": (_stray, SOURCE_BYTES, SOURCES),
+    "course.workspace, a name": (lambda text: meant(f"{text}.py", files()), NAME_BYTES, FIELDS),
     "model.notebooks": (lambda cells: read_notebook(notebook(*cells).encode(), files()), 9 * CODE_CHARACTERS // 10, {
         **NOTEBOOKS, **{f"{name} in a cell": in_a_cell(text) for name, text in {
             **SOURCES, "magics": many(" %"), "values": many("= ")}.items()}}),

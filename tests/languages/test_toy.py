@@ -81,7 +81,7 @@ def test_what_is_not_of_the_language_has_its_line(out: Path) -> None:
 
 def test_of_two_files_for_one_assignment_neither_counts(out: Path) -> None:
     found = _result(out, "twice")
-    assert found.message == "silu.py and silu.toy are both there; one of them expected"
+    assert found.message == "silu.py and silu.toy are both there; hand in one of them"
     assert found.hint == "An assignment is graded from one file: leave out the other."
 
 

@@ -57,8 +57,8 @@ def test_what_stands_first_is_ours_and_the_same_words_are_one() -> None:
     page = class_page_of(lines_of(desk.entries(SIZE)), desk.FAILURES)
     assert page.count(desk.GRADERS_WORDS) == 1
     order = [page.index(text) for text in (
-        "the grader failed", "Files where nothing is looked for", "Who fails what", 'id="students"',
-        "Mistakes, by kind", "<h2>Points", "Gradings to look at", "How this was measured")]
+        "the grader failed", "Files in the wrong place", "Who fails what", 'id="students"',
+        "Mistakes, by kind", "<h2>Points", "Gradings to check", "How this was measured")]
     assert order == sorted(order)
 
 
@@ -248,7 +248,7 @@ def test_pseudonyms_tell_nobody(tmp_path: Path) -> None:
         assert not [entry.folder for entry in made if entry.folder in text], file
         assert sum(one.owner.pseudonym in text for one in loaded.entries) == len(made)
     # Nor does a list of the class fit beside the rows, or beside what the grader failed on.
-    alarm, _, page = (tmp_path / "index.html").read_text().partition("Files where nothing is looked for")
+    alarm, _, page = (tmp_path / "index.html").read_text().partition("Files in the wrong place")
     for before, text in (('^"', (tmp_path / "gradebook.csv").read_text()), ("<b><bdi>", alarm), ("row\"><bdi>", page)):
         names = re.findall(f"{before}([a-z]+-[a-z]+)", text, re.MULTILINE)
         assert names == sorted(names) and len(names) > 10, before

@@ -358,7 +358,7 @@ def test_what_only_a_gpu_can_judge_is_neither_won_nor_lost() -> None:
 
 def test_files_that_stand_elsewhere_are_an_alarm_for_the_class() -> None:
     result = samples.result("Ada", {"silu": "missing"})
-    assert "Files where nothing is looked for" not in class_page([Entry("ada", result)])
+    assert "Files in the wrong place" not in class_page([Entry("ada", result)])
     result.assignments["silu"].elsewhere = ["hw1/SiLU.py"]
     result.assignments["silu"].message = "Found hw1/SiLU.py; silu.py expected."
     result.unread = ["<b>.py"]

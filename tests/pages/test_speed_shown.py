@@ -8,8 +8,8 @@ import pytest
 
 from grader.pages.pages import student_page
 from grader.pages.speed import how_far, how_fast, why_points
+from grader.pages.stages import ladder_place
 from grader.pages.stages import rungs as ladder_rungs
-from grader.pages.stages import standing
 from grader.results.result import Interval, Performance, Timing
 from grader.results.result import Rung as CourseRung
 from tests.pages import samples, speeds
@@ -26,7 +26,7 @@ def test_measured_speed_is_drawn() -> None:
     for said in (
         "0.989 times the speed of torch.mm(a, b, out=out) (0.987 to 0.991, over 3 cases).",
         "All 40 points: a ratio of 0.9 or more earns them.",
-        "677 of 680 TFLOP/s", "139 %", "looks impossible", "This is flagged for a person to look at",
+        "677 of 680 TFLOP/s", "139 %", "looks impossible", "This is flagged for a person to examine",
         "No points for speed here: Speed counts once every case is right.",
     ):
         assert said in text, said
@@ -87,23 +87,23 @@ def at(ratio: float, doubt: float, ladder: list[CourseRung]) -> Performance:
 
 @each_row(("ratio", "doubt", "said"), STANDS)
 def test_where_a_kernel_stands_among_the_stages(ratio: float, doubt: float, said: str) -> None:
-    assert standing(at(ratio, doubt, speeds.LADDER)) == said
+    assert ladder_place(at(ratio, doubt, speeds.LADDER)) == said
     # In whatever order they were measured.
-    assert standing(at(ratio, doubt, speeds.LADDER[::-1])) == said
+    assert ladder_place(at(ratio, doubt, speeds.LADDER[::-1])) == said
 
 
 def test_where_a_kernel_stands_that_has_no_stages() -> None:
     alone = [speeds.REFERENCE]
-    assert standing(at(1.0, 0, alone)) == f"Below the finished kernel. {NEXT['finished']}"
-    assert standing(at(3.5, 0.1, alone)) == "Level with the finished kernel."
-    assert standing(at(4.0, 0.1, alone)) == "Above the finished kernel."
+    assert ladder_place(at(1.0, 0, alone)) == f"Below the finished kernel. {NEXT['finished']}"
+    assert ladder_place(at(3.5, 0.1, alone)) == "Level with the finished kernel."
+    assert ladder_place(at(4.0, 0.1, alone)) == "Above the finished kernel."
     # What no axis can show is left out; PyTorch alone is no stage.
     unusable = [CourseRung(name="V1", ratio=ratio) for ratio in (0, -1, float("nan"), float("inf"))]
     for few, drawn in (([], 0), ([speeds.LADDER[1]], 1), (unusable, 0)):
-        assert standing(at(1.0, 0.1, few)) == ""
+        assert ladder_place(at(1.0, 0.1, few)) == ""
         # You and the baseline are always there.
         assert len(ladder_rungs(at(1.0, 0.1, few))) == 2 + drawn
-    assert standing(Performance(max_points=40, ladder=speeds.LADDER)) == ""
+    assert ladder_place(Performance(max_points=40, ladder=speeds.LADDER)) == ""
 
 
 def test_the_page_shows_the_stages_and_escapes_them() -> None:

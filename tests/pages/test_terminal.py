@@ -9,7 +9,7 @@ from rich.console import Console
 
 from grader.pages import terminal
 from grader.pages.speed import how_far, how_fast, why_points
-from grader.pages.stages import standing
+from grader.pages.stages import ladder_place
 from grader.results.result import AssignmentResult, CheckResult, Correctness, Detail, ErrorMap, Performance, Worst
 from tests.pages import samples
 
@@ -74,10 +74,10 @@ def test_each_wrong_output_is_told_and_the_right_ones_are_named() -> None:
 
 def test_speed_is_told_as_the_page_tells_it() -> None:
     for a in samples.result("A", speed=True).assignments.values():
-        assert standing(a.performance) or not a.performance.ladder
+        assert ladder_place(a.performance) or not a.performance.ladder
         said = " ".join(shown(a).split())
         assert how_fast(a.performance) in said and why_points(a) in said and how_far(a.performance) in said
-        assert standing(a.performance) in said
+        assert ladder_place(a.performance) in said
 
 
 DIFF = [f"{line[0]} {line[1:].strip()}" for line in samples.REPAIR.diff.splitlines()]

@@ -10,8 +10,8 @@ from typing import get_args
 
 import pytest
 
-from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import refresh
 from grader.course.catalogue import CatalogueError, assignments, read
 from grader.course.late import Late
 from grader.course.submission import Submission

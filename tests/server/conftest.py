@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.keep import keep
+from grader.classroom.attempts.recording import record
 from grader.classroom.attempts.store import FOLDER, Store
 from grader.course import catalogue
 from grader.course.course import read_course
@@ -20,7 +20,7 @@ from grader.home import ROOT
 from grader.results.profile import KernelProfile, LaunchProfile
 from grader.server.access import ServerAccess
 from grader.server.app import CourseServer
-from grader.server.desk import ServerDesk
+from grader.server.facts import ServerFacts
 from grader.server.queue import FILE, ServerQueue
 from grader.server.work import ServerGrading, ServerGround
 from tests.pages import samples
@@ -31,7 +31,7 @@ class Served:
     """A server and everybody's tokens. `attempt` is the number of Ada's attempt, `job` that of her file."""
 
     server: CourseServer
-    desk: ServerDesk
+    facts: ServerFacts
     queue: ServerQueue
     tokens: dict[str, str]
     attempt: int = 0
@@ -52,10 +52,10 @@ class Served:
         assert self.queue.take() is not None
         draft = Attempt(student="ada", slug="ada", members=("ada",), assignment="silu", submission=str(job), tests="2",
                         environment="3", rules="4", submitted_at="2026-11-29T10:00:00+00:00")
-        out = self.desk.ground.out
+        out = self.facts.ground.out
         with Store.create(out) as store:
-            late, result = self.desk.ground.course.late, samples.result("ada", {"silu": verdict})
-            assert keep(store, out, late, {"silu": draft}, result, "log") == []
+            late, result = self.facts.ground.course.late, samples.result("ada", {"silu": verdict})
+            assert record(store, out, late, {"silu": draft}, result, "log") == []
             attempt = store.attempts("ada")[-1].id
         self.queue.finish(job, attempt, verdict.replace("_", " "), verdict)
         sent = self.queue.job(job)
@@ -66,7 +66,7 @@ class Served:
 
     def contents(self) -> list[bytes]:
         """What is stored of files, the newest first."""
-        with sqlite3.connect(self.desk.ground.out / FOLDER / FILE) as rows:
+        with sqlite3.connect(self.facts.ground.out / FOLDER / FILE) as rows:
             return [content for (content,) in rows.execute(
                 "select content from jobs join files using (sha) order by jobs.id desc")]
 
@@ -81,9 +81,9 @@ def served(tmp_path: Path) -> Iterator[Served]:
     queue = ServerQueue(tmp_path / FOLDER)
     ground = ServerGround(tmp_path, course, "a course", ("silu", "gemm"))
     # It is never started: files wait, and the tests record attempts.
-    desk = ServerDesk(ground, queue, ServerGrading(ground, queue, lambda: LocalLanes([{}]), 1, print))
+    facts = ServerFacts(ground, queue, ServerGrading(ground, queue, lambda: LocalLanes([{}]), 1, print))
     tokens = dict(queue.admit([("ada", "Ada L.", False), ("bob", "Bob", False), ("tess", "Tess", True)]))
-    found = Served(CourseServer(desk, ServerAccess(queue, secure=False)), desk, queue, tokens)
+    found = Served(CourseServer(facts, ServerAccess(queue, secure=False)), facts, queue, tokens)
     found.job, found.attempt = found.judged(b"# ada's own words\n", "first try")
     yield found
     queue.close()

@@ -8,23 +8,23 @@ from dataclasses import replace
 
 import pytest
 
-from grader.server import desk
+from grader.server import facts
 from tests.server.conftest import Served
 
 
 def test_a_closed_assignment_and_a_full_disk_receive_nothing(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program, course = served.program("ada"), served.desk.ground.course
+    program, course = served.program("ada"), served.facts.ground.course
     closes = {"silu": datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)}
     closed = course.model_copy(update={"submissions": course.submissions.model_copy(update={"closes": closes})})
     with monkeypatch.context() as patched:
-        patched.setattr(served.desk, "ground", replace(served.desk.ground, course=closed))
+        patched.setattr(served.facts, "ground", replace(served.facts.ground, course=closed))
         answer = program.post("/api/files/silu.py", content=b"x = 1\n")
         assert answer.status_code == 409 and "silu closed at 2026-01-01T00:00+00:00; ask your course" in answer.text
         assert program.post("/api/files/gemm.py", content=b"x = 1\n").status_code == 201
     with monkeypatch.context() as patched:
-        patched.setattr(desk, "LEAST_FREE", 1 << 60)
+        patched.setattr(facts, "LEAST_FREE", 1 << 60)
         answer = program.post("/api/files/silu.py", content=b"x = 1\n")
         assert answer.status_code == 409 and "disk is full; tell your course, and try again later" in answer.text
     # The disk itself has no room.

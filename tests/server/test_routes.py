@@ -13,7 +13,7 @@ import pytest
 from httpx2 import Headers
 from starlette.testclient import TestClient
 
-from grader.classroom.attempts.standing import standing
+from grader.classroom.attempts.selected import select_attempts
 from grader.classroom.attempts.store import Store
 from grader.server import access, streams
 from grader.server.app import TEMPLATES, CourseServer
@@ -148,10 +148,10 @@ def test_a_body_without_a_length_is_bounded_too(served: Served) -> None:
 
 
 def test_files_are_limited_by_the_minute_and_by_the_day(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    course = served.desk.ground.course
+    course = served.facts.ground.course
     rules = course.submissions.model_copy(update={"per_day": 3})
     limited = course.model_copy(update={"submissions": rules})
-    monkeypatch.setattr(served.desk, "ground", replace(served.desk.ground, course=limited))
+    monkeypatch.setattr(served.facts, "ground", replace(served.facts.ground, course=limited))
     program = served.program("ada")
     answers = []
     for number in range(3):
@@ -194,9 +194,9 @@ def test_a_student_chooses_which_attempt_counts(served: Served, monkeypatch: pyt
     _, new = served.judged(b"# another\n")
     client = served.client("ada")
     assert "Your last attempt counts" in client.get("/kernel/silu").text
-    course = served.desk.ground.course
+    course = served.facts.ground.course
     chosen = course.model_copy(update={"late": course.late.model_copy(update={"count": "chosen"})})
-    monkeypatch.setattr(served.desk, "ground", replace(served.desk.ground, course=chosen))
+    monkeypatch.setattr(served.facts, "ground", replace(served.facts.ground, course=chosen))
     old = f"/choose/{served.attempt}"
     key = key_of(client)
     assert f'action="{old}"' in client.get("/kernel/silu").text
@@ -205,12 +205,12 @@ def test_a_student_chooses_which_attempt_counts(served: Served, monkeypatch: pyt
     assert client.post(old, data={"key": key}).status_code == 303
     page = client.get("/kernel/silu").text
     assert f'action="{old}"' not in page and f'action="/choose/{new}"' in page
-    with Store.create(served.desk.ground.out) as store:
-        assert [one.chosen for one in standing(store.attempts(), store.decisions()).values()] == [True, False]
+    with Store.create(served.facts.ground.out) as store:
+        assert [one.chosen for one in select_attempts(store.attempts(), store.decisions()).values()] == [True, False]
     closes = {"silu": datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)}
     rules = chosen.submissions.model_copy(update={"closes": closes})
-    monkeypatch.setattr(served.desk, "ground", replace(
-        served.desk.ground, course=chosen.model_copy(update={"submissions": rules})))
+    monkeypatch.setattr(served.facts, "ground", replace(
+        served.facts.ground, course=chosen.model_copy(update={"submissions": rules})))
     assert client.post(f"/choose/{new}", data={"key": key}).status_code == 409
 
 
@@ -218,16 +218,16 @@ def test_a_student_chooses_which_attempt_counts(served: Served, monkeypatch: pyt
 def test_lists_say_which_attempt_counts(
     served: Served, monkeypatch: pytest.MonkeyPatch, count: str, expected: list[bool]
 ) -> None:
-    course = served.desk.ground.course
+    course = served.facts.ground.course
     rules = course.model_copy(update={"late": course.late.model_copy(update={"count": count})})
-    monkeypatch.setattr(served.desk, "ground", replace(served.desk.ground, course=rules))
+    monkeypatch.setattr(served.facts, "ground", replace(served.facts.ground, course=rules))
     _, right = served.judged(b"# right\n", verdict="accepted")
     _, last = served.judged(b"# wrong again\n")
     assert [one["counts"] for one in served.program("ada").get("/api/files").json()] == [*expected, False]
     # The first page, the report on disk and the class page show the same one.
     shows = {"latest": last, "best": right}[count]
     assert f'href="/attempt/{shows}">' in served.client("ada").get("/").text.partition("Your kernels")[2]
-    result = json.loads((served.desk.ground.out / "ada/result.json").read_text())
+    result = json.loads((served.facts.ground.out / "ada/result.json").read_text())
     assert (result["assignments"]["silu"]["verdict"] == "accepted") == (count == "best")
     score = 60 if count == "best" else 0
     assert f'"ada","Ada L.",{score},' in served.client("tess").get("/class/gradebook.csv").text
@@ -306,7 +306,7 @@ def test_staff_pause_cancel_and_grade_again(served: Served) -> None:
 
 
 def test_a_failure_of_the_server_is_recorded_and_told(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(served.desk, "history", lambda *_: 1 / 0)
+    monkeypatch.setattr(served.facts, "history", lambda *_: 1 / 0)
     answer = served.client("ada").get("/kernel/silu")
     assert answer.status_code == 500 and "has recorded that" in answer.text and "division" not in answer.text
     assert "ZeroDivisionError" in served.client("tess").get("/desk").text
@@ -331,7 +331,7 @@ def test_another_site_signs_nobody_in(served: Served) -> None:
 
 def signing_on(served: Served, headers: list[tuple[str, str]], address: str = "testclient") -> TestClient:
     """A browser behind a proxy that names who has signed in; `address` is where requests come from."""
-    server = CourseServer(served.desk, access.ServerAccess(
+    server = CourseServer(served.facts, access.ServerAccess(
         served.queue, secure=True, proxy="testclient", user_header="X-Remote-User"))
     client = TestClient(server.app(), base_url="http://course.test", follow_redirects=False, client=(address, 50_000))
     client.headers = Headers(headers)
@@ -378,4 +378,4 @@ def test_a_long_difference_is_quick_and_bad_forms_are_no_failure_of_ours(served:
     assert time.monotonic() - began < 20
     client = served.client("ada")
     answer = client.post("/send", content=b"--x\r\nbroken", headers={"Content-Type": "multipart/form-data; boundary=x"})
-    assert answer.status_code in (400, 403) and served.desk.grading.failures == []
+    assert answer.status_code in (400, 403) and served.facts.grading.failures == []

@@ -272,7 +272,7 @@ def test_off_the_loopback_it_needs_tls(tmp_path: Path) -> None:
         return done.stderr
 
     assert "tokens need TLS" in said("--listen", "0.0.0.0:0")
-    assert "an address and a port expected" in said("--listen", "8000")
+    assert "give an address and a port" in said("--listen", "8000")
     assert "pass --proxy with its address" in said("--user-header", "X-Remote-User")
     assert "one without the other" in said("--tls-certificate", "x.pem")
     assert "no such assignment" in said("--only", "slu") or "is no assignment" in said("--only", "slu")

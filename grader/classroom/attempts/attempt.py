@@ -25,8 +25,8 @@ FACTS = ("device", "python", "torch", "triton", "numpy", "isolation", "kernelmar
 
 
 class HandIn(NamedTuple):
-    """A file as a student handed it in at some time; one of its attempts stands. A folder without times may come back
-    to a file after another one: `turn` counts these returns."""
+    """A file as a student handed it in at some time; one of its attempts is selected. A folder without times may come
+    back to a file after another one: `turn` counts these returns."""
 
     slug: str
     assignment: str

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from grader.classroom.attempts.attempt import Attempt, hash_of_rules, hash_of_submission, hash_of_tests
-from grader.classroom.attempts.standing import Standing, by_assignment, newest
+from grader.classroom.attempts.selected import SelectedAttempt, by_assignment, newest
 from grader.classroom.intake.manifest import FILE, ManifestEntry, Member, read_manifest
 from grader.course import catalogue, workspace
 from grader.course.course import Course
@@ -86,19 +86,19 @@ def absent(submissions: Sequence[Submission]) -> list[Member]:
 
 def choose(
     submissions: Mapping[Submission, Delivery], names: Sequence[str], course: Course, environment: str,
-    recorded: Sequence[Attempt], standing: Sequence[Standing], *, kind: Kind = "grade", force: bool = False,
+    recorded: Sequence[Attempt], selected: Sequence[SelectedAttempt], *, kind: Kind = "grade", force: bool = False,
 ) -> Choice:
     """Choose which of the assignments `names` to grade, for which submissions. `environment` is the hash of where they
-    would be graded, `recorded` are all attempts in the order of recording, and `standing` are the hand-ins with a
-    standing attempt."""
+    would be graded, `recorded` are all attempts in the order of recording, and `selected` are the hand-ins with their
+    selected attempts."""
     choice = Choice()
     tests = {name: hash_of_tests(name, course) for name in names}
     rules = {name: hash_of_rules(name, course) for name in names}
     before: dict[tuple[str, str, str], list[Attempt]] = {}
     for attempt in recorded:
         before.setdefault((attempt.slug, attempt.assignment, attempt.submission), []).append(attempt)
-    stands = {hand_in.attempt.hand_in: hand_in.attempt for hand_in in standing}
-    hand_ins = by_assignment(standing)
+    attempt_of = {hand_in.attempt.hand_in: hand_in.attempt for hand_in in selected}
+    hand_ins = by_assignment(selected)
     for submission, delivery in submissions.items():
         sources = read_sources(submission.folder, names, course.source_bytes, course.counted)
         for name, source in sources.items():
@@ -125,8 +125,8 @@ def choose(
                 choice.drafts.setdefault(submission.slug, {})[name] = draft
             else:
                 choice.skipped[GRADED] += 1
-                if draft.hand_in not in stands:
-                    last = stands[mine[-1].hand_in]
+                if draft.hand_in not in attempt_of:
+                    last = attempt_of[mine[-1].hand_in]
                     choice.again.append(last.model_copy(update={
                         "of": last.id, "submitted_at": draft.submitted_at, "late": draft.late, "turn": draft.turn,
                         "members": draft.members}))

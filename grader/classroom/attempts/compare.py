@@ -1,4 +1,4 @@
-"""A comparison of standing attempts with newer ones: whose grade would change, by how much, in which checks, and
+"""A comparison of selected attempts with newer ones: whose grade would change, by how much, in which checks, and
 why."""
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from grader.classroom.attempts.attempt import FACTS, Attempt
 from grader.classroom.attempts.policy import counting_hand_ins
-from grader.classroom.attempts.standing import pending, standing
+from grader.classroom.attempts.selected import pending, select_attempts
 from grader.classroom.attempts.store import Store
 from grader.course.late import Late
 from grader.results.result import AssignmentResult, Environment, Result
@@ -19,7 +19,7 @@ CHECKS = 4
 
 @dataclass(frozen=True)
 class Move:
-    """A standing attempt and a newer one of the same hand-in. `counts`: of the student's hand-ins, this one counts.
+    """A selected attempt and a newer one of the same hand-in. `counts`: of the student's hand-ins, this one counts.
     `checks` are the checks that differ, and `why` the causes, in words."""
 
     before: Attempt
@@ -38,10 +38,10 @@ class Move:
 
 
 def moves(store: Store, late: Late) -> list[Move]:
-    """Return every standing attempt that has a newer one, the largest change first. Raises StoreError."""
+    """Return every selected attempt that has a newer one, the largest change first. Raises StoreError."""
     attempts, decisions = store.attempts(), store.decisions()
-    stands = list(standing(attempts, decisions).values())
-    counting = {hand_in.attempt.hand_in for hand_in in counting_hand_ins(stands, late).values()}
+    selected = list(select_attempts(attempts, decisions).values())
+    counting = {hand_in.attempt.hand_in for hand_in in counting_hand_ins(selected, late).values()}
     moved = [_move(before, after, before.hand_in in counting, store.result(before), store.result(after))
              for before, after in pending(attempts, decisions)]
     return sorted(moved, key=lambda move: (-abs(move.points), move.before.slug, move.before.assignment))
@@ -89,11 +89,11 @@ def _why(
 
 
 def failures(store: Store) -> list[Attempt]:
-    """Return the newest attempt of each hand-in that failed through the grader's fault after a standing grade, which
+    """Return the newest attempt of each hand-in that failed through the grader's fault after a grade that counts, which
     stays."""
     attempts = store.attempts()
     newest = {attempt.hand_in: attempt for attempt in attempts}
-    return [newest[hand_in] for hand_in, attempt in standing(attempts, store.decisions()).items()
+    return [newest[hand_in] for hand_in, attempt in select_attempts(attempts, store.decisions()).items()
             if newest[hand_in].failed and newest[hand_in].id > attempt.attempt.id]
 
 

@@ -1,4 +1,4 @@
-"""Grades: a pure function of standing attempts, marks, roster and course. It uses no clock and no file.
+"""Grades: a pure function of selected attempts, marks, roster and course. It uses no clock and no file.
 
 Grace days are spent where they save most points, over all of a student's assignments. The choice is the best of all
 that are allowed, so an extension, which allows more, never costs a student points. Points that a person gave beside the
@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.standing import Standing, by_assignment, latest, timed
+from grader.classroom.attempts.selected import SelectedAttempt, by_assignment, latest, timed
 from grader.classroom.intake.manifest import Manifest, Member
 from grader.classroom.intake.people import Register
 from grader.course.late import IN_TIME, Excused, Late, Lateness, Override
@@ -103,12 +103,12 @@ class _Option:
 
 
 def as_in_roster(
-    standing: Sequence[Standing], roster: Sequence[Student], manifest: Manifest | None
-) -> list[Standing]:
+    selected: Sequence[SelectedAttempt], roster: Sequence[Student], manifest: Manifest | None
+) -> list[SelectedAttempt]:
     """Replace the ids of members in attempts by the roster's ids, since the roster may be newer than the attempts."""
     now = ids_in_roster(roster, manifest)
     return [hand_in._replace(attempt=hand_in.attempt.model_copy(update={"members": tuple(dict.fromkeys(
-        now(hand_in.attempt.slug, id_) for id_ in hand_in.attempt.members))})) for hand_in in standing]
+        now(hand_in.attempt.slug, id_) for id_ in hand_in.attempt.members))})) for hand_in in selected]
 
 
 def marks_in_roster(marks: Iterable[Mark], roster: Sequence[Student], manifest: Manifest | None) -> list[Mark]:
@@ -137,7 +137,7 @@ def ids_in_roster(roster: Sequence[Student], manifest: Manifest | None) -> Calla
 
 
 def class_grades(
-    standing: Iterable[Standing], roster: Sequence[Student], late: Late, assignments: Mapping[str, float],
+    selected: Iterable[SelectedAttempt], roster: Sequence[Student], late: Late, assignments: Mapping[str, float],
     books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
 ) -> list[Grade]:
     """Return the grades of everyone in the roster, then of others who handed in. A group's work, and the `marks` on it,
@@ -146,10 +146,10 @@ def class_grades(
     `assignments` has the course's assignments, with the most points that each can give. `books` has the hashes of tests
     and rules of their newest grades. Work in any other assignment does not count.
     """
-    work: dict[str, dict[str, list[Standing]]] = {}
+    work: dict[str, dict[str, list[SelectedAttempt]]] = {}
     members: dict[str, dict[str, None]] = {}
     names = {student.id.casefold(): student.id for student in roster}
-    for hand_in in standing:
+    for hand_in in selected:
         members.setdefault(hand_in.attempt.slug, {}).update(dict.fromkeys(hand_in.attempt.members))
         for member in hand_in.attempt.members:
             key = names.setdefault(member.casefold(), member)
@@ -168,28 +168,28 @@ def class_grades(
             for key, student in names.items()]
 
 
-def counting_hand_ins(stands: Sequence[Standing], late: Late) -> dict[tuple[str, str], Standing]:
+def counting_hand_ins(selected: Sequence[SelectedAttempt], late: Late) -> dict[tuple[str, str], SelectedAttempt]:
     """Return the hand-in that counts in each folder and assignment, judged or not. A group's members have one report:
     where different hand-ins count for them, it shows that of the first member."""
-    groups = by_assignment(stands)
+    groups = by_assignment(selected)
     shown = {key: _latest(hand_ins, late) for key, hand_ins in groups.items()}
     if late.count == "best":
-        by_id = {hand_in.attempt.id: hand_in for hand_in in stands}
-        for given in reversed(class_grades(stands, (), late, {name: 0 for _, name in groups}, {})):
+        by_id = {hand_in.attempt.id: hand_in for hand_in in selected}
+        for given in reversed(class_grades(selected, (), late, {name: 0 for _, name in groups}, {})):
             shown |= {(line.attempt.slug, line.assignment): by_id[line.attempt.id]
                       for line in given.lines if line.attempt is not None}
     return shown
 
 
-def _latest(hand_ins: Sequence[Standing], late: Late) -> Standing:
+def _latest(hand_ins: Sequence[SelectedAttempt], late: Late) -> SelectedAttempt:
     return latest(hand_ins, chosen=late.count == "chosen")
 
 
 def grade(
-    student: str, work: Mapping[str, Sequence[Standing]], late_days: int | None, late: Late,
+    student: str, work: Mapping[str, Sequence[SelectedAttempt]], late_days: int | None, late: Late,
     assignments: Mapping[str, float], books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
 ) -> Grade:
-    """Return a student's grade. `work` are the standing hand-ins by assignment, `late_days` are the roster's grace
+    """Return a student's grade. `work` are the selected attempts by assignment, `late_days` are the roster's grace
     days, and `marks` are those that count for the student. `assignments` has the most points that each can give, 0
     where nobody has a grade yet."""
     budget = late.grace_days if late_days is None else late_days
@@ -251,7 +251,7 @@ def _removed(name: str, attempt: Attempt) -> GradeLine:
                      removed=True)
 
 
-def _options(student: str, name: str, work: Sequence[Standing], late: Late, budget: int) -> list[_Option]:
+def _options(student: str, name: str, work: Sequence[SelectedAttempt], late: Late, budget: int) -> list[_Option]:
     """Return the best option for each number of grace days; among equal ones, that of the latest hand-in."""
     eligible = timed(work) if late.count == "best" else [_latest(work, late)]
     judged = [hand_in for hand_in in eligible if hand_in.attempt.judged]

@@ -31,14 +31,14 @@ FILE = "attempts.sqlite3"
 VERSION = 2
 
 
-def _kept(*tables: str) -> list[str]:
+def _append_only(*tables: str) -> list[str]:
     """Return the SQL of triggers that refuse any change or deletion of a row of these tables."""
     return [f"create trigger {table}_{change} before {change} on {table} "
             "begin select raise(abort, 'records are added to, never changed'); end"
             for table in tables for change in ("update", "delete")]
 
 
-_MARKS = ("create table marks(id integer primary key, head text not null)", *_kept("marks"),
+_MARKS = ("create table marks(id integer primary key, head text not null)", *_append_only("marks"),
           f"pragma user_version = {VERSION}")
 _SCHEMA = (
     "create table runs(id integer primary key, log text not null)",
@@ -49,7 +49,7 @@ _SCHEMA = (
     """create table decisions(
     id integer primary key, batch integer not null, attempt integer references attempts, undoes integer,
     made_at text not null)""",
-    *_kept("runs", "attempts", "decisions"), *_MARKS)
+    *_append_only("runs", "attempts", "decisions"), *_MARKS)
 
 
 class StoreError(Exception):
@@ -61,7 +61,7 @@ CHOICE = 0
 
 
 class Decision(NamedTuple):
-    """A row of a batch: either an attempt that stands from now on, or an earlier batch that is undone; or a row of
+    """A row of a batch: either an attempt that is selected from now on, or an earlier batch that is undone; or a row of
     CHOICE."""
 
     batch: int
@@ -178,7 +178,7 @@ class Store:
                 CHOICE, attempt.id, datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")))
 
     def decide(self, attempts: Iterable[Attempt] = (), *, undoes: int | None = None) -> None:
-        """Record a batch: either these attempts stand from now on, or an earlier batch is undone."""
+        """Record a batch: either these attempts are selected from now on, or an earlier batch is undone."""
         rows = [id_.id for id_ in attempts] if undoes is None else [None]
         with self._writing() as connection:
             (batch,) = connection.execute("select coalesce(max(batch), 0) + 1 from decisions").fetchone()

@@ -158,7 +158,7 @@ def action(repository: Path, course: Path, kit: PurePath, files: PurePath, *, fo
             text = text.replace(check, f"      - name: Install CUDA's compilers\n        run: {COMPILERS}\n{check}")
         words = {"KIT": kit, "CONSTRAINTS": kit / "constraints.txt", "FILES": os.path.relpath(files, kit)}
         # All words in one pass, since a folder may have one of them as its name.
-        text = re.sub(rf"\b({'|'.join(words)})\b", lambda found: str(words[found[0]]), text)
+        text = re.sub(rf"\b({'|'.join(words)})\b", lambda match: str(words[match[0]]), text)
         workflow = work / WORKFLOW_PATH
         workflow.parent.mkdir(parents=True)
         workflow.write_text(text, encoding="utf-8")
@@ -199,9 +199,9 @@ def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int,
     submitted = find_submissions(submissions, known.values())
     (into / "base").mkdir(parents=True)
     for name in known:
-        for one in catalogue.assignments()[name].in_languages():
-            file = f"{one.language}_{one.file}" if one.language else one.file
-            shutil.copyfile(catalogue.stub(one), into / "base" / file)
+        for written in catalogue.assignments()[name].in_languages():
+            file = f"{written.language}_{written.file}" if written.language else written.file
+            shutil.copyfile(catalogue.stub(written), into / "base" / file)
     for submission in submitted:
         contents = {name: content for name in written_files(known.values())
                     if (content := read_source_file(submission.folder, name, SOURCE_BYTES).content) is not None}

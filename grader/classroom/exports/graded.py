@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.classroom.attempts.draw import outdated, removed
 from grader.classroom.attempts.policy import Grade, GradeLine
+from grader.classroom.attempts.student_files import outdated, removed
 from grader.classroom.intake.manifest import Kind, Manifest, ManifestEntry, Member
 from grader.classroom.intake.people import Register
 from grader.course.roster import Student
@@ -125,9 +125,9 @@ class GradedSubmission:
         grades = {member.id: grade for member in self.members if (grade := self.grade(member)) is not None}
         by_name = [{line.assignment: line for line in grade.lines} for grade in grades.values()]
         if len({tuple((name, line.points) for name, line in lines.items()) for lines in by_name}) > 1:
-            each = ", ".join(f"{who} {grade.points:g}" for who, grade in grades.items())
-            raise ExportError(f"its members have different grades ({each}), and the format has one for all; enter them "
-                              "by hand", self.folder)
+            points = ", ".join(f"{who} {grade.points:g}" for who, grade in grades.items())
+            raise ExportError(f"its members have different grades ({points}), and the format has one for all; enter "
+                              "them by hand", self.folder)
         lines = by_name[0] if by_name else {}
         return lines if len(self.members) == 1 else {name: _shared(line) for name, line in lines.items()}
 
@@ -275,9 +275,9 @@ class _Owners:
         hand_in = self.hand_ins.pop(folder, None)
         named = hand_in.members if hand_in else [
             Member(id=id_, source_id=id_) for id_ in self._ids.get(folder) or [otherwise]]
-        found = [self.register.known(member) for member in named]
-        members = [known or member for known, member in zip(found, named, strict=True)]
-        if self._has_roster and not all(found):
+        entries = [self.register.known(member) for member in named]
+        members = [entry or member for entry, member in zip(entries, named, strict=True)]
+        if self._has_roster and not all(entries):
             self._lines.append(f"{folder}: not in the roster: {_ids(members)}")
         return hand_in, members
 

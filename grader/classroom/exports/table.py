@@ -31,7 +31,7 @@ def table(class_: Class) -> str:
     alone: dict[str, dict[str, Sequence[Mark]]] = {
         id_: {name: marks_in(grade, name) for name in names}
         for id_, grade in class_.given.items()}
-    marked = [name for name in names if any(one[name] for one in [*marks, *alone.values()])]
+    marked = [name for name in names if any(columns[name] for columns in [*marks, *alone.values()])]
     sheet = io.StringIO()
     writer = csv.writer(sheet, lineterminator="\n", quoting=csv.QUOTE_ALL)
     # PERSON replaces the columns of the student's name and of the maximum, which is the person's own, not the result's.

@@ -24,7 +24,7 @@ MOST_NAMED = 3
 # The most archives inside archives, and the most notebooks, that are opened in one submission.
 MOST_INNER = 16
 MOST_NOTEBOOKS = 10
-# How many folders deep files are searched: archives and notebooks become folders, beside those around them.
+# The depth of folders that are searched: archives and notebooks become folders, beside those around them.
 DEPTH = 12
 NO_CELL = "holds no function of the course, or only stubs"
 
@@ -82,9 +82,9 @@ class Tree:
         wanted: dict[Path, list[str]] = {}
         # Choose for missing files first: a notebook may be meant for one of them, but not for a file that exists.
         for name, file in sorted(known.items(), key=lambda item: (root / file_in(root, item[1])).is_file()):
-            meant, names = candidates.of[name], {PurePath(other).suffix: other for other in in_any_language(file)}
+            meant, names = candidates.of[name], {PurePath(name).suffix: name for name in in_any_language(file)}
             sources = [path for path in meant if path.suffix.casefold() in names]
-            there = [root / other for other in names.values() if (root / other).is_file()]
+            there = [root / name for name in names.values() if (root / name).is_file()]
             # Written code counts before a stub, wherever it lies.
             stubs = [path for path in (*there, *sources) if is_stub(path, name)]
             if len(stubs) < len(there) + len(sources):

@@ -154,11 +154,11 @@ def _elsewhere(submission: RawSubmission, store: Path, git: Callable[..., str], 
 def _branches(store: Path) -> list[tuple[str, str]]:
     """Return the branches of a clone and of its origin, each once: name as people say it, and commit."""
     lines = (line.partition(" ") for line in _packed(store).splitlines())
-    found = {ref: target for target, _, ref in lines if ref.startswith(BRANCHES)}
+    refs = {ref: target for target, _, ref in lines if ref.startswith(BRANCHES)}
     for path in (path for top in BRANCHES for path in sorted((store / top).rglob("*"))):
         if path.is_file():
-            found[str(path.relative_to(store))] = _read(path, TAG_BYTES).decode(errors="replace").strip()
-    by_commit = {target: ref.partition("/")[2].partition("/")[2] for ref, target in sorted(found.items(), reverse=True)
+            refs[str(path.relative_to(store))] = _read(path, TAG_BYTES).decode(errors="replace").strip()
+    by_commit = {target: ref.partition("/")[2].partition("/")[2] for ref, target in sorted(refs.items(), reverse=True)
                  if len(ref) < TAG_BYTES and _is_commit(target)}
     return [(name, target) for target, name in by_commit.items()][:MOST_BRANCHES]
 
@@ -203,11 +203,11 @@ def _tags(store: Path) -> list[tuple[str, str]]:
     """Return the tags `submit/…` of Classroom 50 with their targets, the last one first. A tag's name begins with its
     time."""
     lines = (line.partition(" ") for line in _packed(store).splitlines())
-    found = {ref: target for target, _, ref in lines if ref.startswith(TAGS)}
+    refs = {ref: target for target, _, ref in lines if ref.startswith(TAGS)}
     for path in sorted((store / TAGS).glob("*"), reverse=True)[:MOST_TAGS]:
         if path.is_file():
-            found[TAGS + path.name] = _read(path, TAG_BYTES).decode(errors="replace").strip()
-    tags = [(ref.removeprefix("refs/tags/"), target) for ref, target in found.items()
+            refs[TAGS + path.name] = _read(path, TAG_BYTES).decode(errors="replace").strip()
+    tags = [(ref.removeprefix("refs/tags/"), target) for ref, target in refs.items()
             if len(ref) < TAG_BYTES and _is_commit(target)]
     return sorted(tags, reverse=True)[:MOST_TAGS]
 

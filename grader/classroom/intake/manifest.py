@@ -79,7 +79,7 @@ class ManifestEntry(ManifestRecord):
     @classmethod
     def _an_instant(cls, text: str | None) -> str | None:
         if text is not None and datetime.datetime.fromisoformat(text).tzinfo is None:
-            raise ValueError("a time with a zone expected")
+            raise ValueError("expected a time with a zone")
         return text
 
 

@@ -40,7 +40,7 @@ def by_pattern(folder: Path, pattern: str, known: Mapping[str, str]) -> RawSourc
     Raises IntakeError."""
     expression = _compiled(pattern)
     submissions: dict[str, RawSubmission] = {}
-    found: dict[tuple[str, str], list[_File]] = {}
+    matched: dict[tuple[str, str], list[_File]] = {}
     left: list[Left] = []
 
     def unread(error: OSError) -> None:
@@ -61,11 +61,11 @@ def by_pattern(folder: Path, pattern: str, known: Mapping[str, str]) -> RawSourc
         name, time = (group.get("file") or path.name).rpartition("/")[2], group.get("time")
         # `SiLU.py` may be a later version of `silu.py`.
         slot = f"{meant(name, known)}{PurePath(name).suffix.casefold()}" if meant(name, known) else name
-        found.setdefault((key, slot), []).append(_File(
+        matched.setdefault((key, slot), []).append(_File(
             RawPart(path, name, shown), instant(time, f"--pattern: {shown}") if time else None,
             bool(group.get("late")) if "late" in group else None))
-    for (key, _), several in found.items():
-        for file in _standing(several, submissions[key], known):
+    for (key, _), several in matched.items():
+        for file in _newest(several, submissions[key], known):
             _take(file, submissions[key])
     return RawSource(list(submissions.values()), left)
 
@@ -80,22 +80,22 @@ def _take(file: _File, submission: RawSubmission) -> None:
         submission.submitted_at = file.time.isoformat()
 
 
-def _standing(files: Sequence[_File], submission: RawSubmission, known: Mapping[str, str]) -> list[_File]:
+def _newest(files: Sequence[_File], submission: RawSubmission, known: Mapping[str, str]) -> list[_File]:
     """Return the files to take among a student's files of one name, or for one assignment: the newest; if several names
     have no order, the newest of each name. The others are left out of the submission. Raises IntakeError."""
-    names = {file.part.name: [other for other in files if other.part.name == file.part.name] for file in files}
+    names = {file.part.name: [namesake for namesake in files if namesake.part.name == file.part.name] for file in files}
     newest: _File | None = files[0]
     for file in files[1:]:
         newest = newest and _newer(newest, file)
     if newest is None and len(names) > 1:
-        return [file for several in names.values() for file in _standing(several, submission, known)]
+        return [file for several in names.values() for file in _newest(several, submission, known)]
     if newest is None:
         name = files[0].part.name
         if meant(name, known) or is_archive(name) or name.casefold().endswith(NOTEBOOK):
-            one, other = next((one, other) for one, other in itertools.combinations(files, 2)
-                              if _newer(one, other) is None)
-            raise IntakeError(f"--pattern: {one.part.shown} and {other.part.shown} are of one student, and neither a "
-                              "time nor a number tells which is newer; remove one, or give times with (?P<time>…)")
+            first, second = next((first, second) for first, second in itertools.combinations(files, 2)
+                                 if _newer(first, second) is None)
+            raise IntakeError(f"--pattern: {first.part.shown} and {second.part.shown} are of one student, and no time "
+                              "or number shows which is newer; remove one, or give times with (?P<time>…)")
     why = f"an earlier {newest.part.name}" if newest else f"one of {len(files)} of this name, which have no order"
     submission.left += [Left(name=file.part.shown, why=why) for file in files if file is not newest]
     return [newest] if newest else []
@@ -113,19 +113,19 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return expression
 
 
-def _newer(one: _File, other: _File) -> _File | None:
+def _newer(first: _File, second: _File) -> _File | None:
     """Return the newer of two files: by their times, or else by the number in their paths; None if neither decides."""
-    if one.time and other.time and one.time != other.time:
-        return one if one.time > other.time else other
-    later = _numbered_later(one.part.shown, other.part.shown)
-    return None if later is None else other if later else one
+    if first.time and second.time and first.time != second.time:
+        return first if first.time > second.time else second
+    later = _numbered_later(first.part.shown, second.part.shown)
+    return None if later is None else second if later else first
 
 
-def _numbered_later(one: str, other: str) -> bool | None:
-    """Return whether `other` has the greater number where the two paths first differ. None if they differ there in
+def _numbered_later(first: str, second: str) -> bool | None:
+    """Return whether `second` has the greater number where the two paths first differ. None if they differ there in
     anything but a number, or if later numbers have the opposite order."""
     parts = [re.split(r"(\d+)", _DATE.sub(lambda date: "".join(date.group(1, 3, 4)) + "".join(
-        part or "00" for part in date.group(5, 6, 7)), text)) for text in (one, other)]
+        part or "00" for part in date.group(5, 6, 7)), text)) for text in (first, second)]
     differing = [(a, b) for a, b in zip(*parts, strict=False) if a != b]
     if not differing or not all(text.isdecimal() for text in differing[0]):
         return None

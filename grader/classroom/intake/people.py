@@ -42,14 +42,14 @@ class Register:
     def __init__(self, students: Sequence[Student], groups: Mapping[str, Sequence[str]]) -> None:
         self._students = students
         self._ids = {student.id.casefold(): student for student in students}
-        self._others = _single((other.casefold(), student) for student in students for other in student.others)
+        self._others = _single((id_.casefold(), student) for student in students for id_ in student.others)
         self._mails = _single((student.email.casefold(), student) for student in students if student.email)
         self._names = _single((name, student) for student in students for name in names(student.name))
         self._seen: set[str] = set()
-        found = {member: self._of(Member(id=member)) for members in groups.values() for member in members}
-        self.groups = {name: [student.id if (student := found[member]) else member for member in members]
+        entries = {member: self._of(Member(id=member)) for members in groups.values() for member in members}
+        self.groups = {name: [student.id if (student := entries[member]) else member for member in members]
                        for name, members in groups.items()}
-        self.strangers = [member for member, student in found.items() if student is None]
+        self.strangers = [member for member, student in entries.items() if student is None]
         self._group_of = {member.casefold(): name for name, members in self.groups.items() for member in members}
 
     def enter(self, submission: RawSubmission) -> bool:
@@ -103,8 +103,8 @@ class Register:
 
 
 def names(name: str) -> set[str]:
-    """Return all rotations of a name's words, joined in lower case without other signs. Those of `Jane Doe`, `Doe,
-    Jane` and Canvas's `doejane` share a rotation."""
+    """Return all rotations of a name's words, joined in lower case without other signs. `Jane Doe`,
+    `Doe, Jane` and Canvas's `doejane` share a rotation."""
     words = re.findall(r"\w+", composed(name).casefold())[:MOST_WORDS]
     return {"".join(words[at:] + words[:at]) for at in range(len(words))}
 

@@ -49,7 +49,7 @@ class Adapter:
     @pytest.fixture(name="judgements")
     def _fixture(self) -> dict[str, Judgement]:
         """Return the judgements by assignment, for a TA's own tests, which run after the checks."""
-        return {one.task.assignment.name: one for one in self._judgements}
+        return {judgement.task.assignment.name: judgement for judgement in self._judgements}
 
     @pytest.hookimpl
     def pytest_collect_directory(self, path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -75,9 +75,10 @@ class _Folder(pytest.Directory):
     judgements: Sequence[Judgement]
 
     def collect(self) -> Iterator[CheckItem]:
-        for one in self.judgements:
-            for number, check in enumerate(one.expected):
+        for judgement in self.judgements:
+            for number, check in enumerate(judgement.expected):
                 # The id of a condition's check has its name: structure-coalesced.
                 which = check.case or check.id.partition("-")[2]
-                name = "-".join(filter(None, (one.task.assignment.name, which)))
-                yield CheckItem.from_parent(self, name=f"test_{check.stage}[{name}]", judgement=one, number=number)
+                name = "-".join(filter(None, (judgement.task.assignment.name, which)))
+                yield CheckItem.from_parent(
+                    self, name=f"test_{check.stage}[{name}]", judgement=judgement, number=number)

@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
     own = config.args if config.args_source is pytest.Config.ArgsSource.ARGS else []
     for path in own:
         if Path(path.partition("::")[0]).resolve().is_relative_to(Path(folder).resolve()):
-            raise pytest.UsageError(f"{path} is the submission's own; tests that lie elsewhere expected")
+            raise pytest.UsageError(f"{path} is the submission's own; name tests that lie elsewhere")
     # Late, as below: every pytest run loads this plugin, even one that grades nothing.
     from grader.grading.suite.adapter import SUITE, Adapter
 
@@ -64,7 +64,7 @@ def _by_hand(config: pytest.Config, folder: Path) -> list[Judgement]:
     from grader.sandbox.confine import surroundings
 
     if not folder.is_dir():
-        raise pytest.UsageError(f"--submission {folder}: a student's folder expected")
+        raise pytest.UsageError(f"--submission {folder}: no folder; name a student's folder")
     try:
         named = config.getoption("--course")
         place = home.named(Path(named)) if named else home.find_here()

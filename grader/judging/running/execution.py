@@ -181,7 +181,7 @@ class Executor:
         """
         request = messages.Capture(
             seq=self._conversation.next_seq(), program=program, slots=list(slots),
-            look=None if look is None else messages.LookAt(
+            copied=None if look is None else messages.ElementCopy(
                 source=self._allocations.index(look.source.allocation), positions=self._placed(look.positions),
                 target=self._placed(look.target)))
         reply = self._ask(request, seconds)

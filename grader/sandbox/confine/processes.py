@@ -119,16 +119,16 @@ def processor_seconds() -> float:
 
 
 @dataclass(frozen=True)
-class Turns:
-    """Seconds of the processes below one: those in which each had a processor or was ready for one, by pid, and those
-    in which any of them had one, ended children included."""
+class ProcessorUse:
+    """Seconds of the processes below another: those in which each had a processor or was ready for one, by pid, and
+    those in which any of them had one, ended children included."""
 
     wanted: Mapping[int, float]
     had: float
 
 
-def turns(root: int) -> Turns:
-    """Return the turns of the processes below `root`. Empty where the kernel keeps no such statistics."""
+def processor_use(root: int) -> ProcessorUse:
+    """Return the use of processors below `root`. Empty if the kernel counts no such seconds."""
     wanted, had = {}, 0.0
     for pid in (root, *tree(root)):
         with contextlib.suppress(OSError, ValueError):
@@ -138,10 +138,10 @@ def turns(root: int) -> Turns:
             own, ready, _ = map(int, Path(f"/proc/{pid}/schedstat").read_text().split())
             wanted[pid] = (own + ready) * 1e-9
     wanted.pop(root, None)
-    return Turns(wanted, had)
+    return ProcessorUse(wanted, had)
 
 
-def starved(before: Turns, now: Turns) -> float:
+def starved(before: ProcessorUse, now: ProcessorUse) -> float:
     """Return the seconds in which work of others kept one of the processes from a processor: a lower bound, the largest
     of any process. Time in which another of them had the processor does not count: starting many wins nothing."""
     waited = (seconds - before.wanted.get(pid, 0.0) for pid, seconds in now.wanted.items())

@@ -52,8 +52,8 @@ def readable() -> tuple[str, ...]:
     # Packages may be installed in other folders (PYTHONPATH). A folder of the path without packages may hold anything.
     paths += [entry for entry in import_path() if any(Path(entry).glob("*.dist-info"))]
     paths += [path for path in tools() if path not in prefixes]
-    found = {Path(path) for path in paths if Path(path).exists() and path != "/"}
-    return tuple(sorted(str(path) for path in found if found.isdisjoint(path.parents)))
+    there = {Path(path) for path in paths if Path(path).exists() and path != "/"}
+    return tuple(sorted(str(path) for path in there if there.isdisjoint(path.parents)))
 
 
 def secret() -> set[Path]:
@@ -63,9 +63,9 @@ def secret() -> set[Path]:
                if (folder / home.ASSIGNMENTS).is_dir()}
     roots, files = frozenset(map(_real, readable())), [*map(_real, needed())]
     folders = (*courses, home.file().resolve(), *_withheld)
-    found = {folder: _without_packages(folder, roots, files) for folder in folders}
+    parts = {folder: _without_packages(folder, roots, files) for folder in folders}
     # Submissions, often hundreds, mostly lie in one folder. Where that folder is secret as a whole, leave them out.
-    return {one for folder, rest in found.items() for one in rest if found.get(folder.parent) != [folder.parent]}
+    return {path for folder, rest in parts.items() for path in rest if parts.get(folder.parent) != [folder.parent]}
 
 
 def _without_packages(folder: Path, roots: frozenset[Path], files: Sequence[Path]) -> list[Path]:
@@ -74,7 +74,7 @@ def _without_packages(folder: Path, roots: frozenset[Path], files: Sequence[Path
     inner = {root for root in roots if folder in root.parents}
     if not any(folder in file.parents and inner.isdisjoint(file.parents) for file in files):
         return [folder]
-    packages = {file.parts[0] for one in metadata.distributions(path=[str(folder)]) for file in one.files or ()}
+    packages = {file.parts[0] for package in metadata.distributions(path=[str(folder)]) for file in package.files or ()}
     return [path for path in folder.iterdir() if path.name not in packages]
 
 
@@ -84,22 +84,23 @@ def _real(path: str) -> Path:
 
 def hidden() -> tuple[str, ...]:
     """Return the paths at which a fork server would reach `secret` folders, through links, too."""
-    found = set()
+    reached = set()
     for path in map(Path, (*readable(), *own_code())):
-        inside = {one for one in secret() if one.is_relative_to(path.resolve())}
-        found |= {str(path / one.relative_to(path.resolve())) for one in inside if inside.isdisjoint(one.parents)}
-    return tuple(sorted(found))
+        inside = {secret_ for secret_ in secret() if secret_.is_relative_to(path.resolve())}
+        outer = [secret_ for secret_ in inside if inside.isdisjoint(secret_.parents)]
+        reached |= {str(path / secret_.relative_to(path.resolve())) for secret_ in outer}
+    return tuple(sorted(reached))
 
 
 def withheld_files() -> list[str]:
     """Return, for a probe, one file of each `withheld` folder that has any: no submission may read these files."""
-    found, roots = [], list(map(_real, readable()))
+    shown, roots = [], list(map(_real, readable()))
     for folder in _withheld:
         # Every submission may read an environment that lies in such a folder.
         beside = [root for root in roots if root.is_relative_to(folder)]
-        found += [*islice((str(path) for pattern in ("*", "*/*") for path in folder.glob(pattern)
+        shown += [*islice((str(path) for pattern in ("*", "*/*") for path in folder.glob(pattern)
                            if path.is_file() and not any(path.is_relative_to(root) for root in beside)), 1)]
-    return found
+    return shown
 
 
 class Bared(NamedTuple):
@@ -113,29 +114,29 @@ def bared() -> Bared:
     """Return the part of `readable` that a worker may read where nothing can be mounted. It leaves out the package,
     which the worker has in memory, and `secret` paths. A folder that holds one of these is only listed, and its other
     entries take its place, except links: their targets are read by their own names or not at all."""
-    found, without = Bared([], []), {home.PACKAGE, *secret()}
+    paths, without = Bared([], []), {home.PACKAGE, *secret()}
     # By path, not by link target: bubblewrap mounts each path at its own place.
     for path in readable():
-        _bare(Path(path), _real(path), without, found)
-    return found
+        _bare(Path(path), _real(path), without, paths)
+    return paths
 
 
-def _bare(path: Path, real: Path, without: Set[Path], found: Bared) -> None:
+def _bare(path: Path, real: Path, without: Set[Path], paths: Bared) -> None:
     if real in without:
         return
-    if not any(one.is_relative_to(real) for one in without):
-        found.whole.append(str(path))
+    if not any(secret_.is_relative_to(real) for secret_ in without):
+        paths.whole.append(str(path))
         return
-    found.listed.append(str(path))
+    paths.listed.append(str(path))
     for inner in sorted(path.iterdir()):
         if not inner.is_symlink():
-            _bare(inner, real / inner.name, without, found)
+            _bare(inner, real / inner.name, without, paths)
 
 
 @cache
 def tools() -> tuple[str, ...]:
     """Return the folders of the compilers that processes of front ends start, wherever these are installed."""
-    return tuple(dict.fromkeys(folder for one in languages.front_ends().values() for folder in one.tools()))
+    return tuple(dict.fromkeys(folder for front_end in languages.front_ends().values() for folder in front_end.tools()))
 
 
 def own_code() -> tuple[str, ...]:

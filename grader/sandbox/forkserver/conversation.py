@@ -129,7 +129,7 @@ class Conversation:
         deadline, excused = clock.now() + seconds, 0.0
         if control in _readable([control], min(seconds, BRIEF_SECONDS)):
             return
-        before = processes.turns(self._fork_server.pid)
+        before = processes.processor_use(self._fork_server.pid)
         while True:
             left = min(deadline - clock.now(), self._next_watch - time.monotonic())
             ready = _readable([control, pidfd, *([output] if self._printing else [])], left)
@@ -138,7 +138,7 @@ class Conversation:
                 if self.worker.written > MOST_PRINTED:
                     raise _OverLimit("over_limit", f"the process printed more than {MOST_PRINTED >> 20} MiB")
             if control in ready or clock.now() >= deadline:
-                now = processes.turns(self._fork_server.pid)
+                now = processes.processor_use(self._fork_server.pid)
                 more = min(processes.starved(before, now), MOST_EXCUSED * seconds) - excused
                 clock.stand(max(0.0, more))
                 excused += max(0.0, more)

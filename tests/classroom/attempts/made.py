@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.draw import shown
-from grader.classroom.attempts.keep import keep
-from grader.classroom.attempts.standing import Standing, standing
+from grader.classroom.attempts.recording import record
+from grader.classroom.attempts.selected import SelectedAttempt, select_attempts
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import shown
 from grader.course.late import Late
 from grader.grading.job import Graded
 from grader.results.result import Result
@@ -29,7 +29,7 @@ def kept(graded: Graded, out: Path, **fields: Any) -> list[str]:
     names = graded.result.assignments if graded.result else ["silu"]
     drafts = {name: draft(name, graded.submission.student, slug=graded.submission.slug, **fields) for name in names}
     with Store.create(out) as store:
-        return keep(store, out, Late(), drafts, graded.result, graded.log, graded.error)
+        return record(store, out, Late(), drafts, graded.result, graded.log, graded.error)
 
 
 def add(store: Store, *heads: Attempt, result: Result | None = None) -> list[Attempt]:
@@ -38,8 +38,8 @@ def add(store: Store, *heads: Attempt, result: Result | None = None) -> list[Att
     return store.attempts()[-len(heads):]
 
 
-def stands(store: Store) -> list[Standing]:
-    return list(standing(store.attempts(), store.decisions()).values())
+def stands(store: Store) -> list[SelectedAttempt]:
+    return list(select_attempts(store.attempts(), store.decisions()).values())
 
 
 def scores(store: Store) -> dict[tuple[str, str], float]:

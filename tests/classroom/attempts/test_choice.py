@@ -10,7 +10,7 @@ import pytest
 
 from grader.classroom.attempts.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_tests
 from grader.classroom.attempts.choice import Choice, Delivery, Kind, absent, choose, deliveries
-from grader.classroom.attempts.standing import latest, pending, standing
+from grader.classroom.attempts.selected import latest, pending, select_attempts
 from grader.classroom.intake.manifest import Manifest, ManifestEntry, ManifestError, Member
 from grader.course.course import Course, LimitsTable, PointsTable, Policy
 from grader.course.submission import Submission
@@ -34,7 +34,7 @@ def chosen(
 ) -> Choice:
     environment = hash_of_environment(samples.environment(device), speed=False)
     return choose({ada: Delivery(submitted_at=time)}, ["silu"], course or Course(), environment, recorded,
-                  list(standing(recorded).values()), kind=kind, force=force)
+                  list(select_attempts(recorded).values()), kind=kind, force=force)
 
 
 def graded(found: Choice, verdict: str = "accepted", number: int = 1) -> Attempt:
@@ -132,11 +132,11 @@ def test_a_file_that_comes_back_after_another_counts_again_without_being_run(ada
     assert not found.drafts and (again.of, again.verdict) == (1, "accepted")
     assert found.skipped_line().endswith("; 1 of them handed in again, which is recorded")
     recorded = [first, second, again.model_copy(update={"id": 3})]
-    assert latest(list(standing(recorded).values()), chosen=False).attempt.id == 3 and not pending(recorded, ())
+    assert latest(list(select_attempts(recorded).values()), chosen=False).attempt.id == 3 and not pending(recorded, ())
     # Once; and graded by force it is graded as the hand-in that counts.
     assert not chosen(ada, recorded).again
     forced = graded(chosen(ada, [first, second], force=True), number=3)
-    assert latest(list(standing([first, second, forced]).values()), chosen=False).attempt.id == 3
+    assert latest(list(select_attempts([first, second, forced]).values()), chosen=False).attempt.id == 3
     # Back and forth, and where times say what came last, they say it.
     (ada.folder / "silu.py").write_text("2")
     assert chosen(ada, recorded).again[0].of == 2
@@ -215,8 +215,8 @@ def test_a_grade_of_another_version_of_the_judge_is_run_beside(
         monkeypatch.setattr("grader.classroom.attempts.attempt.JUDGE_VERSION", JUDGE_VERSION + (old is first))
         again = graded(chosen(ada, [old]), "wrong_answer", 2)
         assert again.of is None and again.tests != old.tests
-        (stands,) = standing([old, again])
-        assert stands == old.hand_in and standing([old, again])[stands].attempt == old
+        (stands,) = select_attempts([old, again])
+        assert stands == old.hand_in and select_attempts([old, again])[stands].attempt == old
         assert [(before.id, after.id) for before, after in pending([old, again], [])] == [(1, 2)]
 
 

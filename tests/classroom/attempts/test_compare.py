@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from grader.classroom.attempts import compare
-from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import refresh
 from grader.course.late import Late
 from grader.results.result import Environment, Result, with_assignments
 from tests.classroom.attempts.made import add, draft
@@ -109,12 +109,12 @@ def test_diff_apply_and_undo_from_the_command_line(tmp_path: Path) -> None:
     shown = said("diff")
     assert shown.startswith("ada silu: 0 of 100 → 60 of 100 (+60), wrong_answer → accepted; specification: other files")
     assert "failed → not there" in shown and shown.endswith("1 newer attempt: 1 would move a grade, 1 up, 0 down\n")
-    assert said("apply", "--only", "silu", "--student", "ada").startswith("1 newer attempt stands now")
+    assert said("apply", "--only", "silu", "--student", "ada").startswith("1 newer attempt counts now")
     assert said("apply", "--undo") == "1 grade is taken back\n"
     done = kernelmark("apply", "--only", "slu", *asked)
     assert done.returncode == 2 and "--only 'slu': no such assignment in " in done.stderr
     assert (out / "ada" / "report.html").read_text() == page
-    assert said("apply").startswith("1 newer attempt stands now")
+    assert said("apply").startswith("1 newer attempt counts now")
     assert Result.model_validate_json((out / "ada" / "result.json").read_bytes()).score == 60
     assert '"ada",60,' in (out / "gradebook.csv").read_text() and "(+60)" not in said("diff")
     assert said("apply", "--undo") == "1 grade is taken back\n"

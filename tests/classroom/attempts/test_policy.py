@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.classroom.attempts.draw import shown
 from grader.classroom.attempts.policy import Grade, class_grades, grade
-from grader.classroom.attempts.standing import Standing, standing
+from grader.classroom.attempts.selected import SelectedAttempt, select_attempts
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import shown
 from grader.commands.attempts import grades
 from grader.course.course import CourseError, read_course
 from grader.course.late import Late
@@ -27,34 +27,34 @@ from tests.rows import each_row
 NAMES = ("silu", "gemm", "transpose")
 BOOK = ("tests", "rules")
 DUE = datetime.datetime(2026, 10, 1, 21, 59, tzinfo=datetime.UTC)
-Work = dict[str, list[Standing]]
+Work = dict[str, list[SelectedAttempt]]
 
 
 def late(**fields: Any) -> Late:
     return Late.model_validate({"deadlines": dict.fromkeys(NAMES, DUE), **fields})
 
 
-def hand_in(number: int, hours: float | None, points: float = 60, name: str = "silu", **fields: Any) -> Standing:
+def hand_in(number: int, hours: float | None, points: float = 60, name: str = "silu", **fields: Any) -> SelectedAttempt:
     """Hours after the deadline; None: nobody knows."""
     when = None if hours is None else (DUE + datetime.timedelta(hours=hours)).isoformat()
     head = draft(name, submission=f"file {number}", submitted_at=when, **{
         "verdict": "accepted", "score": points, "max_score": 100, **fields})
-    return Standing(number, head.model_copy(update={"id": number}))
+    return SelectedAttempt(number, head.model_copy(update={"id": number}))
 
 
-def stands_in(out: Path) -> list[Standing]:
+def stands_in(out: Path) -> list[SelectedAttempt]:
     with Store.existing(out) as store:
-        return list(standing(store.attempts(), store.decisions()).values())
+        return list(select_attempts(store.attempts(), store.decisions()).values())
 
 
-def graded(policy: Late, *made: Standing, late_days: int | None = None) -> Grade:
+def graded(policy: Late, *made: SelectedAttempt, late_days: int | None = None) -> Grade:
     work: Work = {}
     for one in made:
         work.setdefault(one.attempt.assignment, []).append(one)
     return grade("ada", work, late_days, policy, dict.fromkeys(NAMES, 100.0), dict.fromkeys(NAMES, BOOK))
 
 
-def points(policy: Late, *made: Standing, late_days: int | None = None) -> float | None:
+def points(policy: Late, *made: SelectedAttempt, late_days: int | None = None) -> float | None:
     return graded(policy, *made, late_days=late_days).lines[0].points
 
 
@@ -72,7 +72,7 @@ def test_a_folder_shows_what_counts_beside_work_in_a_group(tmp_path: Path) -> No
         assert {slug: shown(store, policy, slug)[slug] for slug in everybody} == everybody
 
 
-EXAMPLES: dict[str, tuple[dict[str, Any], list[Standing], float | None]] = {
+EXAMPLES: dict[str, tuple[dict[str, Any], list[SelectedAttempt], float | None]] = {
     "no policy": ({"deadlines": {}}, [hand_in(1, 999)], 60),
     "in time": ({"percent": 10}, [hand_in(1, 0)], 60),
     "each day begun": ({"percent": 10}, [hand_in(1, 24.1)], 48),
@@ -108,7 +108,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], list[Standing], float | None]] = {
 
 
 @each_row(("fields", "made", "expected"), EXAMPLES.values(), ids=EXAMPLES)
-def test_examples(fields: dict[str, Any], made: list[Standing], expected: float | None) -> None:
+def test_examples(fields: dict[str, Any], made: list[SelectedAttempt], expected: float | None) -> None:
     found = graded(late(**fields), *made).lines[0]
     assert found.points == expected
     # The last step says what the grade says.
@@ -177,8 +177,8 @@ def test_days_are_those_of_the_courses_clock(
 
 
 WRONG = {
-    "no such zone": ('zone = "Mars/Olympus"', "late.zone: a time zone"),
-    "a file": ('zone = "../../etc/passwd"', "late.zone: a time zone"),
+    "no such zone": ('zone = "Mars/Olympus"', "late.zone: expected a time zone"),
+    "a file": ('zone = "../../etc/passwd"', "late.zone: expected a time zone"),
     "a day": ("[late.deadlines]\nsilu = 2026-10-01", "late.deadlines.silu: expected a date with a time"),
     "a text": ('[late.deadlines]\nsilu = "2026-10-01T12:00:00"', "late.deadlines.silu: expected a date with a time"),
     "an assignment": ("[late.deadlines]\nslu = 2026-10-01T12:00:00Z", "late: 'slu': no such assignment"),
@@ -188,7 +188,7 @@ WRONG = {
     "no reason": ('[[late.excused]]\nstudent = "a"\nassignment = "silu"\nreason = ""\nby = "b"',
                   "late.excused of 'a' in 'silu': reason: String should have at least 1 character"),
     "twice": (2 * '[[late.excused]]\nstudent = "a"\nassignment = "silu"\nreason = "r"\nby = "b"\n',
-              "late: excused: each student and assignment once"),
+              "late: excused: 'a silu' is listed twice; list it once"),
     "two words": ('[[late.excused]]\nstudent = "a"\nassignment = "silu"\nreason = "r"\nby = "b"\n'
                   '[[late.overrides]]\nstudent = "A"\nassignment = "silu"\nreason = "r"\nby = "b"\npoints = 1',
                   "late: 'a' is excused from silu and given points in it"),
@@ -207,7 +207,8 @@ WRONG = {
         "or write which is meant: 2026-10-25T02:30:00+01:00"),
     "not the course's": ('[late.deadlines]\ntranspose = 2026-10-01T12:00:00Z',
                          "late: 'transpose': not one of this course's assignments"),
-    "no zone": ("[late.deadlines]\nsilu = 2026-10-01T12:00:00", 'late: zone, as "Europe/Berlin", expected, since'),
+    "no zone": ("[late.deadlines]\nsilu = 2026-10-01T12:00:00",
+                "late: zone is missing, and 2026-10-01T12:00:00 has none"),
     "an extension of nothing": ('[[late.extensions]]\nstudent = "a"\nuntil = 2026-10-01T12:00:00Z',
                                 "2026-10-01T12:00:00+00:00 of 'a' in every assignment extends no deadline"),
     "an extension that ends before": (
@@ -234,7 +235,7 @@ POLICIES = st.fixed_dictionaries({
 MADE = st.lists(st.tuples(st.sampled_from(NAMES), HOURS, st.integers(0, 100)), max_size=6)
 
 
-def work_of(made: list[tuple[str, float | None, int]]) -> list[Standing]:
+def work_of(made: list[tuple[str, float | None, int]]) -> list[SelectedAttempt]:
     return [hand_in(number, hours, got, name) for number, (name, hours, got) in enumerate(made, 1)]
 
 
@@ -373,7 +374,7 @@ def test_a_student_is_found_by_folder_and_by_id(tmp_path: Path) -> None:
     for verb in ("diff", "apply"):
         done = kernelmark(verb, *asked, "--student", "mallory")
         assert done.returncode == 2 and "--student 'mallory': no such student" in done.stderr and not done.stdout
-    assert kernelmark("apply", *asked, "--student", "bob").stdout.startswith("1 newer attempt stands now")
+    assert kernelmark("apply", *asked, "--student", "bob").stdout.startswith("1 newer attempt counts now")
 
 
 def test_who_is_named_and_has_no_grade_is_told(tmp_path: Path) -> None:

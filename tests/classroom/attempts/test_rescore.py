@@ -10,11 +10,11 @@ import pytest
 
 from grader.classroom.attempts import compare
 from grader.classroom.attempts.attempt import hash_of_rules
-from grader.classroom.attempts.draw import beside, refresh, under_another_course_file
-from grader.classroom.attempts.keep import keep
+from grader.classroom.attempts.recording import record
 from grader.classroom.attempts.rescore import rescore
-from grader.classroom.attempts.standing import pending
+from grader.classroom.attempts.selected import pending
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import beside, refresh, under_another_course_file
 from grader.course.course import Course, HintsTable, PointsTable, Policy, Threshold, Thresholds
 from grader.course.late import Late
 from grader.course.scoring import earlier_shares, scored
@@ -30,7 +30,7 @@ NOW = Course(points=PointsTable(correctness=30, performance=80, credit="per_case
 
 def class_of_one(store: Store, out: Path, result: Result, course: Course = BEFORE) -> None:
     drafts = {name: draft(name, rules=hash_of_rules(name, course)) for name in result.assignments}
-    assert keep(store, out, Late(), drafts, result, "log") == []
+    assert record(store, out, Late(), drafts, result, "log") == []
 
 
 def given(result: Result, course: Course) -> Result:

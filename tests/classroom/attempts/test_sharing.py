@@ -90,7 +90,7 @@ def test_a_group_shares_results_whatever_the_umask(out: Path) -> None:
     assert done.returncode == 0 and shared(out / FOLDER), done
     for user, umask, words, says in (
         (SECOND, "077", ("rescore", "--out", out, "--course", harder), "6 attempts scored again"),
-        (SECOND, "022", ("apply", "--out", out), "6 newer attempts stand now"),
+        (SECOND, "022", ("apply", "--out", out), "6 newer attempts count now"),
         (FIRST, "077", ("apply", "--out", out, "--undo"), "6 grades are taken back"),
         (STRANGER, "022", ("diff", "--out", out), ""),
     ):

@@ -10,8 +10,8 @@ import random
 from pathlib import Path
 
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import refresh
 from grader.classroom.intake.manifest import ManifestEntry, Member
 from grader.course.late import Late
 from grader.results.mark import Mark

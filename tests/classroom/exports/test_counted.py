@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.attempts.draw import refresh
-from grader.classroom.attempts.standing import pending
+from grader.classroom.attempts.selected import pending
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import refresh
 from grader.commands.export import app
 from grader.course.late import Late
 from grader.course.submission import Submission

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import refresh
 from grader.course.course import read_course
 from grader.course.sheet import read_sheet
 from tests.classroom.exports import recompute

@@ -154,7 +154,7 @@ def test_a_repository_leads_nowhere_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [("--kit", "../elsewhere"), ("--files", "/tmp"), ("--kit", "a b")])
 def test_a_place_that_a_workflow_cannot_name_is_refused(tmp_path: Path, words: tuple[str, str]) -> None:
     done = kernelmark("export", "action", "--out", "repository", *words, cwd=tmp_path)
-    assert done.returncode == 2 and f"{words[0]} {words[1]}: a path from the repository's root" in done.stderr
+    assert done.returncode == 2 and f"{words[0]} {words[1]}: give a path from the repository's root" in done.stderr
     assert not (tmp_path / "repository").exists()
 
 

@@ -25,7 +25,7 @@ def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
     ('{"schema": "kernelmark/intake/v2", "kind": "git", "source": "", "submissions": []}', "schema: "),
     ('{"kind": "git", "source": "", "submissions": [{"folder": "a", "members": [], "origin": []}]}', "members: "),
     ('{"kind": "git", "source": "", "submissions": [{"folder": "a", "members": [{"id": "a"}], "origin": [], '
-     '"submitted_at": "2026-03-01T10:00"}]}', "submitted_at: Value error, a time with a zone expected"),
+     '"submitted_at": "2026-03-01T10:00"}]}', "submitted_at: Value error, expected a time with a zone"),
 ])
 def test_what_is_no_manifest_is_told_in_one_line(tmp_path: Path, content: str | None, says: str) -> None:
     if content is not None:

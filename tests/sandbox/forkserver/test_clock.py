@@ -74,9 +74,9 @@ def test_a_tree_that_keeps_itself_busy_is_not_starved() -> None:
     try:
         for _ in range(4):
             os.read(read, 1)
-        after = processes.turns(parent)
+        after = processes.processor_use(parent)
         assert len(after.wanted) == 4 and min(after.wanted.values()) > 0.6 and after.had < 1.2
-        assert processes.starved(processes.Turns({}, 0), after) < 0.3
+        assert processes.starved(processes.ProcessorUse({}, 0), after) < 0.3
     finally:
         os.close(read)
         for pid in (*processes.tree(parent), parent):

@@ -14,10 +14,10 @@ from typing import Any
 
 from grader import languages
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.draw import refresh, write_class_page
 from grader.classroom.attempts.policy import GradeLine, grade
-from grader.classroom.attempts.standing import Standing, standing
+from grader.classroom.attempts.selected import SelectedAttempt, select_attempts
 from grader.classroom.attempts.store import Decision, Store
+from grader.classroom.attempts.student_files import refresh, write_class_page
 from grader.console import failed
 from grader.course.forms import file_of
 from grader.pages.pages import student_page
@@ -43,7 +43,7 @@ CLASS_SECONDS = 5.0
 CLASS_FILES = {".html", ".csv", ".json", ".png", ".svg"}
 
 
-class ServerDesk:
+class ServerFacts:
     """The facts of a server."""
 
     def __init__(self, ground: ServerGround, queue: ServerQueue, grading: ServerGrading) -> None:
@@ -66,7 +66,7 @@ class ServerDesk:
 
     def state(self, job: QueuedFile, whole: bool = False) -> dict[str, Any]:
         """Return a file's state for its owner; with `whole` also its result, once there is one."""
-        found: dict[str, Any] = {
+        state: dict[str, Any] = {
             "id": job.id, "assignment": job.assignment, "file": job.file, "state": job.state,
             # It may have been started meanwhile.
             "place": max(1, self.queue.place(job.id)) if job.state == "waiting" else 0,
@@ -74,17 +74,17 @@ class ServerDesk:
             "ended_at": job.ended_at, "paused": bool(self.queue.setting("paused")),
             "broken": bool(self.grading.broken)}
         # Why the grader failed is for staff alone: it may speak of a hidden case.
-        found |= {"said": _said(found, "" if job.state == "failed" else job.why), "attempt": job.attempt,
+        state |= {"said": _said(state, "" if job.state == "failed" else job.why), "attempt": job.attempt,
                   "verdict": job.verdict}
         if whole and job.attempt is not None and (known := self._attempt(job.person, job.attempt)) is not None:
-            found["result"] = known[1].model_dump(mode="json", by_alias=True)
-            found["profile"] = (self.queue.profile(job.id) or (None,))[0]
-        return found
+            state["result"] = known[1].model_dump(mode="json", by_alias=True)
+            state["profile"] = (self.queue.profile(job.id) or (None,))[0]
+        return state
 
     def listed(self, person: ServerPerson) -> list[dict[str, Any]]:
         """Return the states of a person's files, the newest first, each with whether its attempt counts."""
         own, lines = self._graded(person)
-        hand_ins = {one.id: one.hand_in for one in own}
+        hand_ins = {hand_in.id: hand_in.hand_in for hand_in in own}
         counting = {line.attempt.hand_in for line in lines.values() if line.attempt}
         return [self.state(job) | {"counts": hand_ins.get(job.attempt or 0) in counting}
                 for job in self.queue.jobs(person)]
@@ -126,9 +126,10 @@ class ServerDesk:
     ) -> list[tuple[Attempt, AssignmentResult]]:
         """Return a person's newest attempts, the oldest first, each with its result."""
         with Store.create(self.ground.out) as store:
-            heads = [one for one in self._heads(store, person) if assignment in ("", one.assignment)]
-            found = [(one, store.result(one)) for one in heads[-most:]]
-        return [(one, for_student(result).assignments[one.assignment]) for one, result in found if result is not None]
+            heads = [attempt for attempt in self._heads(store, person) if assignment in ("", attempt.assignment)]
+            results = [(attempt, store.result(attempt)) for attempt in heads[-most:]]
+        return [(attempt, for_student(result).assignments[attempt.assignment])
+                for attempt, result in results if result is not None]
 
     def _notes(self, person: ServerPerson) -> dict[int, str]:
         """Return the notes that were sent along, by attempt."""
@@ -136,14 +137,14 @@ class ServerDesk:
 
     def profile(self, job: QueuedFile) -> tuple[KernelProfile, bytes] | None:
         """Return the profile of a file, and its report, b"" if there is none."""
-        found = self.queue.profile(job.id)
-        return None if found is None else (KernelProfile.model_validate_json(found[0]), found[1])
+        stored = self.queue.profile(job.id)
+        return None if stored is None else (KernelProfile.model_validate_json(stored[0]), stored[1])
 
     def home(self, person: ServerPerson) -> dict[str, Any]:
         jobs = self.queue.jobs(person, most=20)
         own, lines = self._graded(person)
         return {"jobs": [(job, self.state(job)) for job in jobs], "files": self.files, "lines": lines,
-                "names": self.ground.names, "counts": {name: sum(one.assignment == name for one in own)
+                "names": self.ground.names, "counts": {name: sum(attempt.assignment == name for attempt in own)
                                                        for name in self.ground.names},
                 "most": self.most_bytes // 1024,
                 "endings": ",".join(sorted({Path(name).suffix for name in self.files}))}
@@ -156,8 +157,8 @@ class ServerDesk:
 
     def _counting(self, name: str, own: Sequence[Attempt], decisions: Sequence[Decision]) -> dict[str, GradeLine]:
         """Return a person's grades by assignment: which attempt counts, and its points, late work considered."""
-        work: dict[str, list[Standing]] = {}
-        for hand_in in standing(own, decisions).values():
+        work: dict[str, list[SelectedAttempt]] = {}
+        for hand_in in select_attempts(own, decisions).values():
             work.setdefault(hand_in.attempt.assignment, []).append(hand_in)
         most = {assignment: self.ground.course.points_of(assignment).max_score for assignment in self.ground.names}
         return {line.assignment: line for line in grade(name, work, None, self.ground.course.late, most, {}).lines}
@@ -166,7 +167,7 @@ class ServerDesk:
         """Let a person's own attempt count from now on. Return its assignment; "" if that cannot be done."""
         with self.ground.recording, Store.create(self.ground.out) as store:
             heads = self._heads(store, person)
-            attempt = next((one for one in heads if one.id == number and one.judged), None)
+            attempt = next((attempt for attempt in heads if attempt.id == number and attempt.judged), None)
             if attempt is None or self.ground.course.late.count != "chosen" or self.closed_since(attempt.assignment):
                 return ""
             store.choose(attempt)
@@ -178,30 +179,30 @@ class ServerDesk:
         own = self._own(person, assignment)
         heads, lines = self._graded(person)
         notes = self._notes(person)
-        points = [(one.score / one.max_score if one.max_score else 0.0) for one, _ in own]
+        points = [(attempt.score / attempt.max_score if attempt.max_score else 0.0) for attempt, _ in own]
         return {"assignment": assignment, "attempts": own, "notes": notes, "points": points, "line": lines[assignment],
-                "total": sum(one.assignment == assignment for one in heads),
+                "total": sum(attempt.assignment == assignment for attempt in heads),
                 "count": self.ground.course.late.count, "closed": self.closed_since(assignment),
-                "ratios": {one.id: result.performance.speedup.median for one, result in own
+                "ratios": {attempt.id: result.performance.speedup.median for attempt, result in own
                            if measured(result) and result.performance.speedup}}
 
     def report(self, person: ServerPerson, number: int) -> str | None:
         """Return the page of a person's own attempt."""
-        found = self._attempt(person, number)
-        return None if found is None else student_page(
-            found[1], home=f"/kernel/{found[0].assignment}", back="attempts")
+        own = self._attempt(person, number)
+        return None if own is None else student_page(
+            own[1], home=f"/kernel/{own[0].assignment}", back="attempts")
 
     def text_of(self, person: ServerPerson, number: int) -> str | None:
-        found = self._attempt(person, number)
-        if found is None:
+        own = self._attempt(person, number)
+        if own is None:
             return None
         sent = self.queue.content(number)
-        return found[1].assignments[found[0].assignment].source if sent is None else sent.decode("utf-8", "replace")
+        return own[1].assignments[own[0].assignment].source if sent is None else sent.decode("utf-8", "replace")
 
     def log(self, person: ServerPerson, *, most: int = MOST_SHOWN) -> list[tuple[Attempt, AssignmentResult, str]]:
         """Return the work log: the newest attempts, each with the note that was sent along."""
         notes = self._notes(person)
-        return [(one, result, notes.get(one.id, "")) for one, result in self._own(person, most=most)]
+        return [(attempt, result, notes.get(attempt.id, "")) for attempt, result in self._own(person, most=most)]
 
     def log_text(self, person: ServerPerson) -> str:
         lines = [f"# Work log of {person.name}", ""]
@@ -217,10 +218,10 @@ class ServerDesk:
         key = made_key(self.ground.out)
         with Store.create(self.ground.out) as store:
             decisions = store.decisions()
-            found = {slug: self._right(store, slug, (newest, len(decisions)), decisions).get(assignment)
-                     for slug, newest in store.newest().items()}
+            ranked = {slug: self._right(store, slug, (newest, len(decisions)), decisions).get(assignment)
+                      for slug, newest in store.newest().items()}
         mine = self.ground.folder_of(person)[1]
-        rows = [(pseudonym(key, slug), *right, slug == mine) for slug, right in found.items() if right is not None]
+        rows = [(pseudonym(key, slug), *rank, slug == mine) for slug, rank in ranked.items() if rank is not None]
         rows.sort(key=lambda row: (-(row[2] or 0), -row[1], row[0]))
         return {"assignment": assignment, "rows": rows}
 
@@ -230,13 +231,13 @@ class ServerDesk:
         """Return points and speed of a folder's attempts that count and are right, by assignment. They are read anew
         when the `state` of its attempts has changed."""
         if self._ranks.get(slug, ((0, 0), {}))[0] != state:
-            own, found = store.attempts(slug), dict[str, tuple[float, float | None]]()
+            own, right = store.attempts(slug), dict[str, tuple[float, float | None]]()
             for name, line in self._counting(own[0].student, own, decisions).items():
                 if line.attempt and line.attempt.verdict == "accepted" and (result := store.result(line.attempt)):
                     a = result.assignments[name]
-                    found[name] = a.score, a.performance.speedup.median if measured(
+                    right[name] = a.score, a.performance.speedup.median if measured(
                         a) and a.performance.speedup else None
-            self._ranks[slug] = state, found
+            self._ranks[slug] = state, right
         return self._ranks[slug][1]
 
     # For staff.
@@ -287,9 +288,9 @@ class ServerDesk:
     def _write_people(self, store: Store) -> None:
         """Write the names of those who have a link, for the class page. Names from a grading with a roster stay."""
         before, graded = shown_people(self.ground.out)[0], store.newest()
-        people = {self.ground.folder_of(one)[1]: Person(id=one.name, name=one.shown)
-                  for one, _, _ in self.queue.people() if not one.staff}
-        folders = {slug: [one] for slug, one in people.items() if slug in graded and slug not in before.folders}
+        people = {self.ground.folder_of(person)[1]: Person(id=person.name, name=person.shown)
+                  for person, _, _ in self.queue.people() if not person.staff}
+        folders = {slug: [person] for slug, person in people.items() if slug in graded and slug not in before.folders}
         course = self.ground.course
         write_people(self.ground.out, course.page.names, folders, course.assignments,
                      before.roster or list(people.values()))

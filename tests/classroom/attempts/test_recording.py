@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from grader.classroom.attempts.attempt import hash_of_submission
-from grader.classroom.attempts.draw import refresh
-from grader.classroom.attempts.keep import earlier, keep
+from grader.classroom.attempts.recording import earlier, record
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import refresh
 from grader.course import calibration, catalogue
 from grader.course.cases import Case, TimedCase
 from grader.course.course import Course, Threshold, Thresholds
@@ -68,7 +68,7 @@ def test_a_students_files_keep_the_order_in_which_kernels_are_taught(tmp_path: P
     assert list(result.assignments) != sorted(result.assignments)
     with Store.create(tmp_path / "out") as store:
         drafts = {name: draft(name, ADA) for name in sorted(result.assignments)}
-        assert keep(store, tmp_path / "out", Late(), drafts, result) == []
+        assert record(store, tmp_path / "out", Late(), drafts, result) == []
     drawn = Result.model_validate_json((tmp_path / "out" / ADA / "result.json").read_bytes())
     assert list(drawn.assignments) == list(result.assignments)
 
@@ -154,7 +154,7 @@ def test_the_same_file_gets_its_points_again_and_a_changed_one_its_own(
         with Store.create(out) as store:
             done = grade(read_job(ada, REACHED, ("silu",), "cuda", earlier=earlier(store, stands(store), drafts)))
             assert done.result is not None, done.error
-            assert keep(store, out, Late(), drafts, done.result, done.log) == []
+            assert record(store, out, Late(), drafts, done.result, done.log) == []
         found = done.result.assignments["silu"]
         assert found.verdict == "accepted" and found.score == 60 + found.performance.points, found.message
         return found.performance

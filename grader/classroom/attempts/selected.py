@@ -1,5 +1,5 @@
-"""The rules for which attempt of a hand-in stands, and which hand-in counts. Both follow from attempts and decisions,
-and are not stored."""
+"""Selected attempts: which attempt of a hand-in is selected, and which hand-in counts, follows from attempts and
+decisions, and is not stored."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from grader.classroom.attempts.attempt import Attempt, HandIn
 from grader.classroom.attempts.store import CHOICE, Decision
 
 
-class Standing(NamedTuple):
-    """A hand-in's standing attempt, and the id of its first attempt, which gives the order of hand-ins. `chosen`: the
+class SelectedAttempt(NamedTuple):
+    """A hand-in's selected attempt, and the id of its first attempt, which gives the order of hand-ins. `chosen`: the
     student chose this hand-in for its assignment."""
 
     first: int
@@ -19,15 +19,15 @@ class Standing(NamedTuple):
     chosen: bool = False
 
 
-def standing(attempts: Sequence[Attempt], decisions: Sequence[Decision] = ()) -> dict[HandIn, Standing]:
-    """Return the standing attempt of every hand-in, in the order of recording. It is the attempt that was applied last
+def select_attempts(attempts: Sequence[Attempt], decisions: Sequence[Decision] = ()) -> dict[HandIn, SelectedAttempt]:
+    """Return the selected attempt of every hand-in, in the order of recording. It is the attempt that was applied last
     and not undone; or else the first that judged the hand-in; or else the first that needs a GPU; or else the first
     that failed."""
-    stands: dict[HandIn, Standing] = {}
+    selected: dict[HandIn, SelectedAttempt] = {}
     for attempt in attempts:
-        before = stands.get(attempt.hand_in)
+        before = selected.get(attempt.hand_in)
         if before is None or _rank(attempt) < _rank(before.attempt):
-            stands[attempt.hand_in] = Standing(before.first if before else attempt.id, attempt)
+            selected[attempt.hand_in] = SelectedAttempt(before.first if before else attempt.id, attempt)
     numbered = {attempt.id: attempt for attempt in attempts}
     undone = {decision.undoes for decision in decisions}
     chosen: dict[tuple[str, str], HandIn] = {}
@@ -37,8 +37,8 @@ def standing(attempts: Sequence[Attempt], decisions: Sequence[Decision] = ()) ->
             if decision.batch == CHOICE:
                 chosen[applied.slug, applied.assignment] = applied.hand_in
             else:
-                stands[applied.hand_in] = Standing(stands[applied.hand_in].first, applied)
-    return stands | {hand_in: stands[hand_in]._replace(chosen=True) for hand_in in chosen.values()}
+                selected[applied.hand_in] = SelectedAttempt(selected[applied.hand_in].first, applied)
+    return selected | {hand_in: selected[hand_in]._replace(chosen=True) for hand_in in chosen.values()}
 
 
 def _rank(attempt: Attempt) -> int:
@@ -46,9 +46,9 @@ def _rank(attempt: Attempt) -> int:
 
 
 def pending(attempts: Sequence[Attempt], decisions: Sequence[Decision]) -> list[tuple[Attempt, Attempt]]:
-    """Return each standing attempt whose hand-in was judged again later, together with its newest judged attempt."""
+    """Return each selected attempt whose hand-in was judged again later, together with its newest judged attempt."""
     newest = {attempt.hand_in: attempt for attempt in attempts if attempt.judged}
-    return [(before, after) for hand_in, (_, before, _) in standing(attempts, decisions).items()
+    return [(before, after) for hand_in, (_, before, _) in select_attempts(attempts, decisions).items()
             if (after := newest.get(hand_in)) is not None and after.id > before.id]
 
 
@@ -58,21 +58,21 @@ def to_undo(decisions: Sequence[Decision]) -> int | None:
     return max((d.batch for d in decisions if d.undoes is None and d.batch not in {*undone, CHOICE}), default=None)
 
 
-def by_assignment(hand_ins: Iterable[Standing]) -> dict[tuple[str, str], list[Standing]]:
+def by_assignment(hand_ins: Iterable[SelectedAttempt]) -> dict[tuple[str, str], list[SelectedAttempt]]:
     """Return the hand-ins by student's folder and assignment."""
-    groups: dict[tuple[str, str], list[Standing]] = {}
+    groups: dict[tuple[str, str], list[SelectedAttempt]] = {}
     for hand_in in hand_ins:
         groups.setdefault((hand_in.attempt.slug, hand_in.attempt.assignment), []).append(hand_in)
     return groups
 
 
-def latest(hand_ins: Sequence[Standing], *, chosen: bool) -> Standing:
+def latest(hand_ins: Sequence[SelectedAttempt], *, chosen: bool) -> SelectedAttempt:
     """Return the hand-in that a student chose, if there is one and it counts if `chosen`; or else the one that the
     student made last for an assignment: by the times that the source gives, or in the order of recording if a time is
     missing. If a file has several times, the one recorded last counts: it corrects the others, or the file was handed
     in again. Empty hand-ins, and those on which the grader failed, count only if there is no other."""
-    if chosen and (one := next((hand_in for hand_in in hand_ins if hand_in.chosen), None)):
-        return one
+    if chosen and (preferred := next((hand_in for hand_in in hand_ins if hand_in.chosen), None)):
+        return preferred
     hand_ins = ([hand_in for hand_in in hand_ins if not hand_in.attempt.failed and not hand_in.attempt.empty]
                 or [hand_in for hand_in in hand_ins if not hand_in.attempt.failed] or hand_ins)
     settled = list({hand_in.attempt.submission: hand_in for hand_in in sorted(hand_ins, key=_recorded)}.values())
@@ -82,19 +82,19 @@ def latest(hand_ins: Sequence[Standing], *, chosen: bool) -> Standing:
     return max(zip(instants, map(_recorded, settled), settled, strict=True))[2]
 
 
-def newest(hand_ins: Iterable[Standing]) -> Standing:
+def newest(hand_ins: Iterable[SelectedAttempt]) -> SelectedAttempt:
     """Return the hand-in that was recorded last."""
     return max(hand_ins, key=_recorded)
 
 
-def timed(hand_ins: Sequence[Standing]) -> list[Standing]:
+def timed(hand_ins: Sequence[SelectedAttempt]) -> list[SelectedAttempt]:
     """Return the hand-ins, without those that have no time although another hand-in of the same file has one."""
     known = {hand_in.attempt.submission for hand_in in hand_ins if hand_in.attempt.submitted_at is not None}
     return [hand_in for hand_in in hand_ins
             if hand_in.attempt.submitted_at is not None or hand_in.attempt.submission not in known]
 
 
-def _recorded(hand_in: Standing) -> int:
+def _recorded(hand_in: SelectedAttempt) -> int:
     return hand_in.first
 
 

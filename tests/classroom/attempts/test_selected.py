@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from grader.classroom.attempts.attempt import Attempt, hash_of_rules
-from grader.classroom.attempts.draw import beside
-from grader.classroom.attempts.standing import Standing, latest, pending, standing, timed, to_undo
+from grader.classroom.attempts.selected import SelectedAttempt, latest, pending, select_attempts, timed, to_undo
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import beside
 from grader.course.course import Course
 from tests.classroom.attempts.made import add, draft, stands
 from tests.rows import each_row
@@ -73,8 +73,9 @@ def test_what_a_student_chose_last_counts_whatever_is_applied_and_undone(store: 
     assert latest(stands(store), chosen=True).attempt.id == 2 and to_undo(store.decisions()) is None
 
 
-def numbered(*heads: Attempt) -> list[Standing]:
-    return list(standing([head.model_copy(update={"id": number}) for number, head in enumerate(heads, 1)]).values())
+def numbered(*heads: Attempt) -> list[SelectedAttempt]:
+    made = [head.model_copy(update={"id": number}) for number, head in enumerate(heads, 1)]
+    return list(select_attempts(made).values())
 
 
 FIRST, SECOND, THIRD = "2026-10-01T12:00:00+02:00", "2026-10-01T11:00:00+00:00", "2026-10-03T12:00:00+02:00"

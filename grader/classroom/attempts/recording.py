@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.draw import refresh
-from grader.classroom.attempts.standing import Standing
+from grader.classroom.attempts.selected import SelectedAttempt
 from grader.classroom.attempts.store import Store, StoreError
+from grader.classroom.attempts.student_files import refresh
 from grader.course.late import Late
 from grader.course.scoring import EarlierShare, earlier_shares
 from grader.results.result import AssignmentResult, Result, with_assignments
 
 
-def keep(
+def record(
     store: Store, out: Path, late: Late, drafts: Mapping[str, Attempt], result: Result | None, log: str = "",
     error: str = "",
 ) -> list[str]:
@@ -54,10 +54,12 @@ def scored_head(head: Attempt, assignment: AssignmentResult) -> Attempt:
         "verdict": assignment.verdict, "score": assignment.score, "max_score": assignment.max_score})
 
 
-def earlier(store: Store, standing: Sequence[Standing], drafts: Mapping[str, Attempt]) -> dict[str, EarlierShare]:
+def earlier(
+    store: Store, selected: Sequence[SelectedAttempt], drafts: Mapping[str, Attempt]
+) -> dict[str, EarlierShare]:
     """Return, by assignment, the share of the speed points that the same file was given earlier."""
     shares: dict[str, EarlierShare] = {}
-    for hand_in in standing:
+    for hand_in in selected:
         draft = drafts.get(hand_in.attempt.assignment)
         if draft is not None and (draft.slug, draft.submission) == (hand_in.attempt.slug, hand_in.attempt.submission):
             result = store.result(hand_in.attempt)

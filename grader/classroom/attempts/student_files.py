@@ -7,7 +7,7 @@ from pathlib import Path
 
 from grader.classroom.attempts.attempt import Attempt, hash_of_rules
 from grader.classroom.attempts.policy import counting_hand_ins
-from grader.classroom.attempts.standing import by_assignment, newest, newest_books, pending, standing
+from grader.classroom.attempts.selected import by_assignment, newest, newest_books, pending, select_attempts
 from grader.classroom.attempts.store import Store
 from grader.console import failed
 from grader.course.course import Course
@@ -32,9 +32,10 @@ Books = Mapping[str, tuple[str, str]]
 def shown(store: Store, late: Late, slug: str | None = None) -> dict[str, list[Attempt]]:
     """Return the attempts that each folder's files show: of each assignment the one that counts."""
     attempts: dict[str, list[Attempt]] = {}
-    # Which attempt is a student's best may follow from what else that student handed in, in other folders, too.
+    # A student's best attempt may depend on other hand-ins of that student, in other folders, too.
     needed = store.attempts(None if late.count == "best" else slug)
-    for (folder, _), hand_in in counting_hand_ins(list(standing(needed, store.decisions()).values()), late).items():
+    selected = list(select_attempts(needed, store.decisions()).values())
+    for (folder, _), hand_in in counting_hand_ins(selected, late).items():
         if slug in (None, folder):
             attempts.setdefault(folder, []).append(hand_in.attempt)
     return attempts
@@ -71,7 +72,7 @@ def _judgements(result: Result) -> str:
 
 
 def under_another_course_file(store: Store, late: Late) -> set[tuple[str, str]]:
-    """Return each (folder, assignment) that was graded by other tests or rules than the assignment's newest standing
+    """Return each (folder, assignment) that was graded by other tests or rules than the assignment's newest selected
     attempt."""
     shows = [attempt for attempts in shown(store, late).values() for attempt in attempts if not attempt.failed]
     books = newest_books(shows)
@@ -88,7 +89,7 @@ def refresh(store: Store, out: Path, late: Late, slug: str | None = None) -> lis
     books, marks = _books(by_folder), counting(store.marks())
     for folder, attempts in by_folder.items():
         try:
-            draw(store, out, attempts, books, marks)
+            write_files(store, out, attempts, books, marks)
         except OSError as error:
             lines.append(f"{attempts[0].student}: results not written: {failed(error, out / folder)}")
         except ValueError as error:
@@ -110,32 +111,32 @@ def beside(store: Store, course: Course) -> list[str]:
     """Return lines for a person to read or decide: missing files, newer attempts, points under another course file, and
     assignments that no longer count."""
     attempts, decisions = store.attempts(), store.decisions()
-    stands, waiting = standing(attempts, decisions), pending(attempts, decisions)
+    selected, waiting = select_attempts(attempts, decisions), pending(attempts, decisions)
     rules = {name: hash_of_rules(name, course) for name in {attempt.assignment for attempt in attempts}}
     known = {after.hand_in for _, after in waiting if after.rules == rules[after.assignment]}
     newer = len(waiting)
-    other = sum(attempt.judged and attempt.rules != rules[attempt.assignment]
-                for hand_in, (_, attempt, _) in stands.items() if hand_in not in known)
+    stale = sum(attempt.judged and attempt.rules != rules[attempt.assignment]
+                for hand_in, (_, attempt, _) in selected.items() if hand_in not in known)
     lines = []
-    counts = counting_hand_ins(list(stands.values()), course.late)
-    if gone := [(slug, name) for (slug, name), hand_ins in by_assignment(stands.values()).items()
+    counts = counting_hand_ins(list(selected.values()), course.late)
+    if gone := [(slug, name) for (slug, name), hand_ins in by_assignment(selected.values()).items()
                 if newest(hand_ins).attempt.empty and not counts[slug, name].attempt.empty]:
         lines.append("The newest hand-in lacks the file or has the stub alone, so the earlier file's grade counts: "
                      f"{some([' '.join(names) for names in gone])}")
     names = dict.fromkeys(attempt.assignment for attempt in attempts)
     lines += removed([name for name in names if course.assignments and name not in course.assignments])
     if newer:
-        have = "1 standing grade has a newer attempt beside it" if newer == 1 else (
-            f"{newer:,} standing grades have a newer attempt beside them")
+        have = "1 grade that counts has a newer attempt beside it" if newer == 1 else (
+            f"{newer:,} grades that count have a newer attempt beside them")
         lines.append(f"{have}: kernelmark diff shows what would change, kernelmark apply changes it")
-    if other:
-        are = "1 grade is" if other == 1 else f"{other:,} grades are"
+    if stale:
+        are = "1 grade is" if stale == 1 else f"{stale:,} grades are"
         lines.append(f"{are} based on other points or thresholds than the course file has: kernelmark rescore updates "
                      "them")
     return lines
 
 
-def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books, marks: Sequence[Mark]) -> bool:
+def write_files(store: Store, out: Path, attempts: Sequence[Attempt], books: Books, marks: Sequence[Mark]) -> bool:
     """Write the files of the student who has these attempts, unless they are up to date. Return whether any was
     written.
 
@@ -149,8 +150,8 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books, mar
     folder = out / attempts[0].slug
     # Two files may be for staff alone: the complete result, if the student sees only a part of it; and the log, which
     # names every check, if cases are hidden.
-    kept = {RESULT: for_student(result) is not result, LOG: any_hidden(result)}
-    at = {name: (staff(folder) if theirs else folder) / name for name, theirs in kept.items()}
+    for_staff = {RESULT: for_student(result) is not result, LOG: any_hidden(result)}
+    at = {name: (staff(folder) if theirs else folder) / name for name, theirs in for_staff.items()}
     texts = {folder / RESULT: _json(for_student(result)), at[RESULT]: _json(result)}
     if all(_read(path) == text for path, text in texts.items()) and all(
             path.is_file() for path in (at[LOG], folder / PAGE)):
@@ -159,13 +160,13 @@ def draw(store: Store, out: Path, attempts: Sequence[Attempt], books: Books, mar
     from grader.pages.pages import HOME, write_student
 
     folder.mkdir(exist_ok=True)
-    if kept[RESULT]:
+    if for_staff[RESULT]:
         staff(folder).parent.mkdir(mode=0o700, exist_ok=True)
         staff(folder).mkdir(exist_ok=True)
     runs = sorted({attempt.run for attempt in attempts if attempt.assignment in result.assignments})
     replace(at[LOG], "\n".join(store.logs(runs)).encode(errors="replace"))
-    (folder if kept[LOG] else staff(folder)).joinpath(LOG).unlink(missing_ok=True)
-    if not kept[RESULT]:
+    (folder if for_staff[LOG] else staff(folder)).joinpath(LOG).unlink(missing_ok=True)
+    if not for_staff[RESULT]:
         (staff(folder) / RESULT).unlink(missing_ok=True)
     write_student(result, folder, home=HOME)
     for path, text in reversed(texts.items()):
@@ -233,9 +234,9 @@ def _marked(result: Result, attempts: Sequence[Attempt], marks: Sequence[Mark]) 
     assignments = {name: a.model_copy(update={"marks": [mark for mark in mine if mark.assignment == name]})
                    for name, a in result.assignments.items()}
     # All members read the notes, so leave out marks for one member.
-    others = [f"{mark.assignment}: {mark.said}" for mark in mine
-              if mark.assignment not in assignments and not mark.student]
-    return result.model_copy(update={"assignments": assignments, "notes": [*result.notes, *others]})
+    foreign = [f"{mark.assignment}: {mark.said}" for mark in mine
+               if mark.assignment not in assignments and not mark.student]
+    return result.model_copy(update={"assignments": assignments, "notes": [*result.notes, *foreign]})
 
 
 def _json(result: Result) -> str:
