@@ -107,7 +107,7 @@ def _sampled(prepared: Prepared, case: Case, plan: Plan, check: CheckResult, slo
     detail = next((look.detail for look in looks if look.detail is not None), None)
     if detail is None and any(look.unseen for look in looks):
         detail = slow
-    note = "" if detail else told(looks, phrases_of(task.assignment))
+    note = "" if detail else told(looks, phrases_of(task.assignment, task.text))
     return concluded(check, detail).model_copy(update={"note": note})
 
 

@@ -63,7 +63,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     kernels = kernels_of(plan for name, plan in plans.items() if name in timed)
     trouble = trouble or _trouble(prepared, plans)
     if trouble is not None and trouble.what is NOT_COMPILED:
-        return Target(explain_uncompiled(task.assignment))
+        return Target(explain_uncompiled(task.assignment, task.text))
     if trouble is not None:
         what = trouble.what if isinstance(trouble.what, Detail) else planned.explain(task, Stopped(trouble.what))
         where = f"At {trouble.case}: " if trouble.case else ""
@@ -74,7 +74,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     shown = [plan for name, plan in plans.items() if name not in hidden]
     return Target(
         looked="" if task.on_gpu else large.told(
-            [look for look in looks if not look.case.hidden], phrases_of(task.assignment)),
+            [look for look in looks if not look.case.hidden], phrases_of(task.assignment, task.text)),
         remarks=tuple(detail.message for detail in _foreign(shown)),
         inspection=None if seen is None else inspection_of(
             task.assignment, seen.case, seen.plan, seen.simulated.launched,

@@ -75,8 +75,8 @@ class Clue:
     """A hint for failures of these `kinds`: the pattern `message` is found in the message, and the pattern `line`
     matches at the start of the failing line. Named groups of `message` fill places in `line`; named groups of both fill
     the hint. {name} is the first group that took part, {function} and {signature} are the assignment's, {constants} are
-    the compile-time constants that the line names, {all} those of the kernel that differ from 1. An empty hint means
-    that the message itself says what to do."""
+    the compile-time constants that the line names, {all} those of the kernel that differ from 1; terms of the language
+    fill places, too. An empty hint means that the message itself says what to do."""
 
     kinds: frozenset[Failing]
     hint: str
@@ -111,7 +111,7 @@ class Phrases:
     `sentences` come from `catalogue`. `clues` are tried in order before the sentence for the kind of failure, `absent`
     on the exception of a skipped line. `unwrap` takes away what the compiler prints around its objection. `marks` are
     patterns of text for which a file gets a sentence of its own. `threads`: each lane computes its own addresses.
-    `dialect` returns the sentences that take the place of others for a file's text.
+    `dialects` are the words of a dialect, by a text that its files contain.
 
     `slips` finds parts of a file's text that explain a wrong answer by themselves. `closer` says more of undefined
     behaviour, from the text. `outside` returns what the text shows about an access outside its tensor; unless the
@@ -123,7 +123,7 @@ class Phrases:
     unwrap: Callable[[str], str] = lambda message: message
     marks: Mapping[str, str] = field(default_factory=dict)
     threads: bool = False
-    dialect: Callable[[str], Mapping[str, str]] = lambda source: {}
+    dialects: Mapping[str, Phrases] = field(default_factory=dict)
     slips: Callable[[str], Iterable[Slip]] = lambda source: ()
     closer: Callable[[Undefined, str], Closer] = lambda found, source: Closer()
     outside: Callable[[str, OutOfBounds], Slip | None] = lambda source, found: None

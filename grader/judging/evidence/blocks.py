@@ -15,12 +15,10 @@ from torch import Tensor
 from grader.course.assignment import Assignment
 from grader.judging.evidence.places import Array, Reach, corners
 from grader.judging.explain.evidence import Hint
-from grader.judging.explain.wording import phrases_of
 from grader.languages.phrases import fact
 from grader.plan.messages import Simulated
 from grader.plan.plan import ITEM_BYTES, Descriptor, Fill, Launch, Operation, Plan, Pointer, Structure
 from grader.plan.traffic import MOST_TOUCHED, Touched, Watch
-from grader.results.result import Detail
 
 # Secret places that are drawn, beside the first and the last element. A kernel whose programs are slow gets one alone.
 SECRET = 2
@@ -247,8 +245,8 @@ class Drawing:
         return [{program: np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
                  for program, parts in each.items()} for each in found]
 
-    def missing(self) -> Detail | None:
-        """Return the failure of programs that together are too few to write the whole output; None if they may
+    def missing(self) -> Hint | None:
+        """Return the hint about programs that together are too few to write the whole output; None if they may
         suffice."""
         reaches = self._reaches
         if self._most == 1 or self._some_filled:
@@ -257,9 +255,8 @@ class Drawing:
         if reached >= total:
             return None
         programs = sum(one.total for one in reaches if one.most) or sum(self._totals)
-        hint = Hint(fact("sample.missing", programs=programs, total=total, name=self._assignment.output.name,
+        return Hint(fact("sample.missing", programs=programs, total=total, name=self._assignment.output.name,
                          most=max(one.most for one in reaches)), fact("sample.enough"))
-        return hint.detail(phrases_of(self._assignment), "unwritten")
 
     def _block(self, elements: Tensor, at: int, later: Sequence[Reach]) -> DrawnBlock:
         """Return the block around the element `at`: of the `elements` that a program stores, those that no `later`

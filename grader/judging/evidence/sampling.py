@@ -104,6 +104,7 @@ class Sample:
         call: int, *, warps: bool = False,
     ) -> None:
         self.warps, self.launched = warps, list[LaunchTraffic]()
+        self._words = phrases_of(assignment, source)
         self.fills, first = fills_of(assignment, plan)
         self.plan = plan.model_copy(update={"first": first})
         self.assignment, self.case, self.call = assignment, case, call
@@ -125,7 +126,7 @@ class Sample:
                           inner=self.warps)
         programs = sum(self.totals)
         if (missing := drawing.missing()) is not None:
-            return SampledCase(self.case, drawing.run, programs, detail=missing)
+            return SampledCase(self.case, drawing.run, programs, detail=missing.detail(self._words, "unwritten"))
         chosen, blocks = drawing.drawn()
         return SampledCase(self.case, len(blocks), programs, detail=self._run(chosen, blocks))
 
@@ -153,8 +154,9 @@ class Sample:
             unset = next((one for one in again.findings if isinstance(one, Unwritten)), None)
             # A read of unwritten memory counts beside a wrong answer alone, since its value may go unused.
             if detail is not None and detail.kind == "wrong_values" and unset is not None:
-                words, where = phrases_of(self.assignment), place(self.assignment, self.source, unset.line)
-                return detail.model_copy(update={"hint": told(unset, None, words).text(words), "place": where})
+                where = place(self.assignment, self.source, unset.line)
+                hint = told(unset, None, self._words).text(self._words)
+                return detail.model_copy(update={"hint": hint, "place": where})
         return detail
 
     def _check_plan(self) -> None:
@@ -268,9 +270,8 @@ class Sample:
         return self._told(found, wrong, block) if bool(wrong.any()) else None
 
     def _told(self, found: Comparison, wrong: Tensor, block: DrawnBlock) -> Detail:
-        words = phrases_of(self.assignment)
         seen = fact("sample.nobody") if block.alone else fact(
             "sample.wrong", bad=int(wrong.sum()), of=int(block.stored.sum()))
-        told = wrong_part(say(words, seen), self.assignment, found, wrong,
+        told = wrong_part(say(self._words, seen), self.assignment, found, wrong,
                           (block.rows.start, block.columns.start)[: wrong.ndim])
-        return told.model_copy(update={"hint": say(words, fact("sample.enough"))}) if block.alone else told
+        return told.model_copy(update={"hint": say(self._words, fact("sample.enough"))}) if block.alone else told

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from string import Formatter
 from typing import Any
 
@@ -22,11 +21,10 @@ NAME_CHARACTERS = 80
 _PLACE = re.compile(r"\{([\w.]+)\}")
 
 
-def phrases_of(assignment: Assignment, source: str = "") -> Phrases:
+def phrases_of(assignment: Assignment, source: str) -> Phrases:
     """Return the words of the language in which the assignment's file is written, in the dialect of its text."""
     words = assignment.front_end.phrases
-    own = words.dialect(source)
-    return replace(words, sentences={**words.sentences, **own}) if own else words
+    return next((own for mark, own in words.dialects.items() if mark in source), words)
 
 
 def line_text(source: str, line: int) -> str:
@@ -125,7 +123,8 @@ class _Filling(Formatter):
 
 
 def mistaken(hint: str) -> Fact:
-    """Return the hint of an assignment's mistake as a fact. {program} and the like are terms of the language there."""
+    """Return the hint of an assignment's mistake, or of a clue, as a fact. {program} and the like are terms of the
+    language there."""
     return fact("mistake", hint=hint)
 
 
