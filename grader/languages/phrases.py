@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from grader.plan.edits import EditKind
 from grader.plan.findings import OutOfBounds, Undefinable, Undefined
 from grader.plan.messages import Refusal, Why
 
@@ -25,36 +24,6 @@ COMMON, PYTHON, THREADS = HERE / "messages.toml", HERE / "python.toml", HERE / "
 _MANY = {"refused": Refusal, "skipped": Why, "undefined": Undefinable}
 Failing = Literal["exception", "import_error", "compile_error", "syntax_error", "time_out", "out_of_memory"]
 """Kinds of failure whose message may come from the language's own tools."""
-EDITS: dict[EditKind, str] = {
-    "comparison": "a different comparison",
-    "operator": "a different operator",
-    "operands": "the two sides of an operator exchanged",
-    "brackets": "different brackets",
-    "constant": "a different number",
-    "name": "a different variable",
-    "exchanged": "two names exchanged",
-    "order": "two parts exchanged",
-    "moved": "a statement that belongs elsewhere",
-    "mask": "a different mask (or boundary_check)",
-    "other": "a different value where the mask is false",
-    "index": "a different index",
-    "axis": "a different axis",
-    "missing": "a missing part added",
-    "extra": "something that should not be there",
-    "rounding": "a division that is rounded in a different way",
-    "start": "a different initial value",
-    "bound": "a different bound or step of a loop",
-    "type": "a different type",
-    "function": "a different function",
-    "grid": "a different grid",
-    "block": "a different block size",
-    "barrier": "a barrier",
-    "place": "memory on the GPU",
-    "member": "a different one of the members .x, .y, .z and .w",
-    "factor": "a missing factor or divisor added",
-    "end": "a last group of tiles that is cut to the rows that are left",
-}
-"""The part that an edit changes, in words that give no solution away. A language may have words of its own."""
 
 
 @dataclass(frozen=True)
