@@ -81,8 +81,8 @@ def _hint(
     named = {name: value for name, value in constants.items() if re.search(rf"\b{re.escape(name)}\b", text)}
     # The constants include arguments that equal 1, which are no choice of the author's.
     others = {name: value for name, value in constants.items() if value != "1"} or constants
-    known = {"signature": assignment.signature, "function": assignment.function, "constants": _here(named),
-             "all": _here(others)}
+    known = {"signature": assignment.signature, "function": assignment.function, "constants": _here(words, named),
+             "all": _here(words, others)}
     if (told := hinted(words, words.clues, kind, message, text, known)) is not None:
         return told
     name = f"failed.{kind}" if f"failed.{kind}" in words.sentences else "failed.exception"
@@ -91,16 +91,16 @@ def _hint(
     return say(words, fact(name, file=assignment.file, signature=assignment.signature))
 
 
-def _here(constants: Mapping[str, str]) -> str:
+def _here(words: Phrases, constants: Mapping[str, str]) -> str:
     shown = ", ".join(f"{name} = {value}" for name, value in constants.items())
-    return f" (here {shown[:200]})" if shown else ""
+    return f" {say(words, fact('set_to', constants=shown[:200]))}" if shown else ""
 
 
 def _unwrapped(message: str, words: Phrases) -> str:
     """Return the core of a message of a compiler or an allocator, without the text around it and without addresses."""
     message = re.sub(r" at 0x[0-9a-f]+(?=>)", "", message)
     if found := re.search(r"tried to allocate ([\d.]+ ?\w+)", message, re.IGNORECASE):
-        return f"Out of memory: the call tried to allocate {found[1]}"
+        return say(words, fact("failed.allocation", size=found[1]))
     return words.unwrap(message)
 
 

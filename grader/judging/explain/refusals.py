@@ -37,12 +37,13 @@ def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> De
 
 def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
     """Return why there is no file. `elsewhere` are other files that seem to be meant for it."""
+    words = phrases_of(assignment, "")
     file = " or ".join(dict.fromkeys(one.file for one in assignment.in_languages()))
     if not elsewhere:
-        return explain_failure(assignment, "missing_file", f"{file} is not in the submission.")
+        return explain_failure(assignment, "missing_file", say(words, fact("missing.seen", file=file)))
     first = elsewhere[0].casefold()
     name = "notebook" if first.endswith(".ipynb") else "archive" if first.endswith(ARCHIVES) else "other"
-    hint = say(phrases_of(assignment, ""), fact(f"missing.{name}", file=file, name=assignment.name))
+    hint = say(words, fact(f"missing.{name}", file=file, name=assignment.name))
     return Detail(kind="missing_file", message=found_instead(elsewhere, file), hint=hint)
 
 
