@@ -29,6 +29,7 @@ from grader.home import ROOT
 from grader.judging.checks import SOURCE, TARGET, case_check, results
 from grader.judging.explain import explain_assignment
 from grader.judging.explain.summary import Summary
+from grader.judging.explain.wording import say
 from grader.judging.judge import judge
 from grader.judging.prepared import Prepared, Task
 from grader.judging.repair import repaired
@@ -153,7 +154,7 @@ def _told_so(trial: Trial, text: str, suffix: str, words: list[str], lines: Sequ
 
 def _would_tell(text: str, suffix: str, edit: Edit, words: list[str]) -> bool:
     try:
-        said = told(text, [edit], "edit", by_suffix(suffix).edits)
+        said = say(by_suffix(suffix).phrases, told(text, [edit], "edit"))
     except Malformed:
         return False
     return all(one in said for one in words)

@@ -16,7 +16,7 @@ from grader import languages
 from grader.course import catalogue
 from grader.course.forms import file_of
 from grader.home import ROOT
-from grader.languages import FrontEnd, phrases
+from grader.languages import phrases
 from grader.plan.plan import Kernel, Launch
 from tests.rows import each_row
 
@@ -128,12 +128,24 @@ def test_the_suffix_of_a_file_tells_its_front_end() -> None:
     assert languages.by_text(".cu", "// from numba import cuda\n").name == "cuda"
 
 
-@pytest.mark.parametrize("front_end", languages.front_ends().values(), ids=lambda one: str(one.name))
-def test_a_clue_has_places_that_it_fills(front_end: FrontEnd) -> None:
-    for clue in (*front_end.phrases.clues, *front_end.phrases.absent):
+class Words(NamedTuple):
+    """The words of a language, or of a dialect of it; `front_end` is the language's name."""
+
+    front_end: str
+    phrases: phrases.Phrases
+
+
+WORDS_OF = {f"{name} {dialect}": Words(name, own) for name, one in languages.front_ends().items()
+            for dialect, own in {"": one.phrases, **one.phrases.dialects}.items()}
+each_language = each_row("words", WORDS_OF.values(), ids=list(WORDS_OF))
+
+
+@each_language
+def test_a_clue_has_places_that_it_fills(words: Words) -> None:
+    for clue in (*words.phrases.clues, *words.phrases.absent):
         groups, lines = set(re.compile(clue.message).groupindex), set(re.compile(clue.line).groupindex)
         known = {"function", "signature", "constants", "all"}
-        for text, named in ((clue.line, groups), (clue.hint, groups | lines)):
+        for text, named in ((clue.line, groups), (clue.hint, groups | lines | set(words.phrases.sentences))):
             # The first group that took part is a name.
             assert set(re.findall(r"\{(\w+)\}", text)) <= known | named | ({"name"} if named else set()), clue
 
@@ -176,9 +188,9 @@ def _places(text: str) -> set[str]:
     return {place for _, place, _, _ in Formatter().parse(text) if place is not None}
 
 
-@each_row("front_end", languages.front_ends().values(), ids=lambda one: str(one.name))
-def test_a_fact_has_a_sentence_and_fills_its_places(front_end: FrontEnd) -> None:
-    sentences = front_end.phrases.sentences
+@each_language
+def test_a_fact_has_a_sentence_and_fills_its_places(words: Words) -> None:
+    sentences = words.phrases.sentences
 
     def lacking(name: str, given: set[str]) -> set[str]:
         """The places of a sentence, and of the sentences in it, that are neither given nor sentences."""
@@ -188,7 +200,7 @@ def test_a_fact_has_a_sentence_and_fills_its_places(front_end: FrontEnd) -> None
 
     for said in FACTS:
         # A language's own facts have sentences there.
-        if said.file.parts[:2] == ("grader", "languages") and said.file.parts[2] != front_end.name:
+        if said.file.parts[:2] == ("grader", "languages") and said.file.parts[2] != words.front_end:
             continue
         fitting = [name for name in sentences if said.name.fullmatch(name)]
         assert fitting or "[^.]" in said.name.pattern or said.name.pattern == "mistake", said
@@ -197,10 +209,12 @@ def test_a_fact_has_a_sentence_and_fills_its_places(front_end: FrontEnd) -> None
             assert said.places is None or not lacking(name, said.places), (said, name)
 
 
-@each_row("front_end", languages.front_ends().values(), ids=lambda one: str(one.name))
-def test_a_sentence_has_a_fact(front_end: FrontEnd) -> None:
-    sentences = front_end.phrases.sentences
+@each_language
+def test_a_sentence_has_a_fact(words: Words) -> None:
+    sentences = words.phrases.sentences
     placed = {place[0].lower() + place[1:] for text in sentences.values() for place in _places(text)}
+    placed |= {place for clue in (*words.phrases.clues, *words.phrases.absent)
+               for place in re.findall(r"\{(\w+)\}", clue.hint)}
     placed |= {place.lower() for one in catalogue.assignments().values() for mistake in one.mistakes
                for place in re.findall(r"\{(\w+)\}", mistake.hint)}
     plain = [said.name for said in FACTS if said.name.pattern != ".+"]

@@ -86,7 +86,7 @@ class Checker:
         """Return whether the check tries changes that would mend a file."""
         content = read_source_file(path.parent, path.name, SOURCE_BYTES).content or b""
         language = by_content(expected_name(path, name), content)
-        return self.options.course.hints.level != "off" and bool(language.edits)
+        return self.options.course.hints.level != "off" and language.edits
 
     def check(self, workspace: Workspace, names: Sequence[str]) -> dict[str, Result]:
         """Check the files of these assignments, print the results and return them. A file that could not be checked has

@@ -21,12 +21,13 @@ from grader.judging.explain import (
     explain_findings,
     explain_slow,
 )
-from grader.judging.explain.wording import phrases_of, quoted
+from grader.judging.explain.wording import listed, phrases_of, quoted, say
 from grader.judging.prepared import Prepared, Stopped, TaskPlans
 from grader.judging.running.allowance import Allowance
 from grader.judging.running.machine import CallRunner
 from grader.judging.running.simulation import Ran
 from grader.judging.seeds import wrong_seed
+from grader.languages.phrases import Fact, fact
 from grader.plan.findings import Finding
 from grader.plan.messages import Exhausted
 from grader.plan.plan import Plan
@@ -107,7 +108,7 @@ def _sampled(prepared: Prepared, case: Case, plan: Plan, check: CheckResult, slo
     detail = next((look.detail for look in looks if look.detail is not None), None)
     if detail is None and any(look.unseen for look in looks):
         detail = slow
-    note = "" if detail else told(looks, phrases_of(task.assignment))
+    note = "" if detail else told(looks, phrases_of(task.assignment, task.text))
     return concluded(check, detail).model_copy(update={"note": note})
 
 
@@ -126,18 +127,17 @@ def explain_answer(
     if detail is None and ran.between:
         detail = between_elements(called, ran.between)
     if detail is None and ran.touched:
-        detail = explain_failure(
-            task.assignment, "out_of_bounds", f"A store lies outside of {' and '.join(ran.touched)}.")
+        seen = say(called.words, fact("guards", tensors=listed(ran.touched)))
+        detail = explain_failure(task.assignment, "out_of_bounds", seen, source=task.text)
     if detail is None:
         return None
     placed = prepared.witness.placed(detail, case, inputs, answer, ran.findings)
     return placed.model_copy(update={
-        "message": f"{placed.message}{_tuned(plan)}", "traceback": "", "output": ran.printed})
+        "message": f"{placed.message} {say(called.words, *_tuned(plan))}".strip(), "traceback": "",
+        "output": ran.printed})
 
 
-def _tuned(plan: Plan) -> str:
-    """Return sentences with the configurations that autotuners took, if they had a choice: with another one the case
-    may be right."""
-    return "".join(
-        f" The configuration of {quoted(one.kernel)} was {quoted(one.configuration.partition(', num_')[0])}, one of "
-        f"{one.candidates:,}." for one in plan.tuners[:MOST_TUNED] if one.candidates > 1)
+def _tuned(plan: Plan) -> list[Fact]:
+    """Return the configurations that autotuners took, if they had a choice: with another one the case may be right."""
+    return [fact("tuned", kernel=quoted(one.kernel), configuration=quoted(one.configuration.partition(", num_")[0]),
+                 candidates=one.candidates) for one in plan.tuners[:MOST_TUNED] if one.candidates > 1]

@@ -147,8 +147,9 @@ class _Timeline:
         timing = time_case(self._prepared, self._planned, case, self.machine)
         if isinstance(timing, Timing):
             return concluded(check, None, timing=timing)
-        return concluded(check, explain_timed(self._task.assignment, timing) if isinstance(timing, Wrong) else
-                         self._planned.explain(self._task, timing))
+        task = self._task
+        return concluded(check, explain_timed(task.assignment, task.text, timing) if isinstance(timing, Wrong) else
+                         self._planned.explain(task, timing))
 
     def extras(self) -> Extras:
         remarks = explain_remarks(self._task.assignment, self._planned.skipped, self._findings, self._task.text)

@@ -15,10 +15,13 @@ from grader.course.parameters import Inputs, Scalar, Value
 from grader.judging.answers.answers import device_of
 from grader.judging.answers.compare import unguarded
 from grader.judging.answers.inputs import Draws
+from grader.judging.explain.evidence import Hint
+from grader.judging.explain.wording import listed, phrases_of
 from grader.judging.plans.planning import Wanted
 from grader.judging.prepared import Prepared
 from grader.judging.running.machine import CallRunner
 from grader.judging.running.simulation import Ran
+from grader.languages.phrases import fact
 from grader.plan.plan import Plan
 from grader.results.result import Detail
 
@@ -38,12 +41,11 @@ def wrong_seed(
     others = _others(prepared, case)
     if not others:
         return None
-    name = " and ".join(others)
+    words, name = phrases_of(assignment, prepared.task.text), listed([*others])
     again = machine.run(case, plan, [inputs], again=True)
     if isinstance(again, Ran) and not _equal(assignment, inputs, again, ran):
-        return _told(f"Two calls on the same inputs and the same {name} give different answers.",
-                     f"Whatever is random has to follow from {name} and the element's place alone: does it depend on "
-                     "the order of programs, or on what an earlier call has left?")
+        return Hint(fact("seed.again.seen", name=name), fact("seed.again.look", name=name), "seed").detail(
+            words, "wrong_values")
     # One seed at a time: a kernel that heeds only one of two would give another answer if both changed.
     wanted = [Wanted(case, {**prepared.draws.scalars(case), one: value}) for one, value in others.items()]
     for (one, value), outcome in zip(others.items(), prepared.preparing.plan(wanted).outcomes, strict=True):
@@ -51,8 +53,8 @@ def wrong_seed(
             continue
         other = machine.run(case, outcome, [{**inputs, one: value}])
         if isinstance(other, Ran) and other.same_answer(ran):
-            return _told(f"The answer is the same whatever {one} is ({one} = {inputs[one]} and {value}).",
-                         f"Does {one} reach the function that makes the random numbers?")
+            return Hint(fact("seed.ignored.seen", name=one, value=inputs[one], other=value),
+                        fact("seed.ignored.look", name=one), "seed").detail(words, "wrong_values")
     return None
 
 
@@ -67,10 +69,6 @@ def _equal(assignment: Assignment, inputs: Inputs, again: Ran, ran: Ran) -> bool
         if not unguarded(again.outputs[name], first, allowed).passed:
             return False
     return True
-
-
-def _told(message: str, hint: str) -> Detail:
-    return Detail(kind="wrong_values", pattern="seed", message=message, hint=hint)
 
 
 def _chosen(assignment: Assignment) -> Case | None:

@@ -10,13 +10,14 @@ from grader.judging.evidence import large
 from grader.judging.evidence.inspection import inspection_of
 from grader.judging.explain import explain_foreign
 from grader.judging.explain.stops import explain_uncompiled
-from grader.judging.explain.wording import phrases_of
+from grader.judging.explain.wording import phrases_of, say
 from grader.judging.plans.preparing import kernels_of
 from grader.judging.plans.residency import TooManyRegisters, TooManyTogether, misfits
 from grader.judging.plans.rules import foreign
 from grader.judging.prepared import Prepared, Stopped, TaskPlans
 from grader.judging.running.allowance import NOT_COMPILED
 from grader.languages import FrontEnd
+from grader.languages.phrases import fact
 from grader.plan.compiled import Problem
 from grader.plan.messages import Exhausted, kernel_key
 from grader.plan.plan import Launch, Plan
@@ -58,12 +59,13 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     trouble = next((_Trouble(look.case.name, look.detail) for look in looks if look.detail is not None), None)
     if trouble is None and (wrong := prepared.compiled()) is not None:
         case, detail = wrong
-        return Target(detail.model_copy(update={"message": f"At {case}, as compiled for a GPU: {detail.message}"}))
+        message = fact("compiled", case=case, message=detail.message)
+        return Target(detail.model_copy(update={"message": say(phrases_of(task.assignment, task.text), message)}))
     timed = {case.name for case in task.assignment.timed}
     kernels = kernels_of(plan for name, plan in plans.items() if name in timed)
     trouble = trouble or _trouble(prepared, plans)
     if trouble is not None and trouble.what is NOT_COMPILED:
-        return Target(explain_uncompiled(task.assignment))
+        return Target(explain_uncompiled(task.assignment, task.text))
     if trouble is not None:
         what = trouble.what if isinstance(trouble.what, Detail) else planned.explain(task, Stopped(trouble.what))
         where = f"At {trouble.case}: " if trouble.case else ""
@@ -74,7 +76,7 @@ def check_target(prepared: Prepared, planned: TaskPlans) -> Target:
     shown = [plan for name, plan in plans.items() if name not in hidden]
     return Target(
         looked="" if task.on_gpu else large.told(
-            [look for look in looks if not look.case.hidden], phrases_of(task.assignment)),
+            [look for look in looks if not look.case.hidden], phrases_of(task.assignment, task.text)),
         remarks=tuple(detail.message for detail in _foreign(shown)),
         inspection=None if seen is None else inspection_of(
             task.assignment, seen.case, seen.plan, seen.simulated.launched,

@@ -12,7 +12,7 @@ language; an import of the folder imports neither compiler nor PyTorch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
@@ -20,7 +20,6 @@ from typing import Literal, Protocol
 
 from grader.languages.phrases import Phrases
 from grader.plan import language_folders
-from grader.plan.edits import EditKind
 from grader.plan.plan import DType, Kernel, Launch, Malformed
 
 __path__ = language_folders.homes()
@@ -76,10 +75,9 @@ class FrontEnd:
     `launch_options` are the language's words for fields of a `Launch`, `phrases` its words for what the judge finds.
     `title` is the language's name for people, `jplag` its name in JPlag, which compares every other language as text.
     `lowers_to` is the front end that simulates the PTX which this one's compiler gives to the assembler (`Binary.ptx`),
-    "" if none does. `edits` are the words for what edits change ("another operator"); without any, the planner lists no
-    edits. `problem` returns what is missing for the language and, after a semicolon, how to get it; "" if nothing is.
-    `tools` returns the folders of the tools that are there: the language's processes may read each, and start programs
-    in its `bin`. `installed` names these tools in one line.
+    "" if none does. `edits`: the planner lists edits of a file. `problem` returns what is missing for the language and,
+    after a semicolon, how to get it; "" if nothing is. `tools` returns the folders of the tools that are there: the
+    language's processes may read each, and start programs in its `bin`. `installed` names these tools in one line.
     If another language has the same suffix, `claims` says whether a file's text is in this one; the language without
     `claims` has all other files of that suffix. `lacks` are the conditions on how kernels work that none of the
     language can meet.
@@ -99,7 +97,7 @@ class FrontEnd:
     jplag: str = "text"
     lowers_to: str = ""
     outline: Callable[[str], Outline] = lambda text: Outline()
-    edits: Mapping[EditKind, str] = field(default_factory=dict)
+    edits: bool = False
     problem: Callable[[], str] = lambda: ""
     tools: Callable[[], Sequence[str]] = lambda: ()
     installed: Callable[[], str] = lambda: ""

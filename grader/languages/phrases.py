@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from grader.plan.edits import EditKind
 from grader.plan.findings import OutOfBounds, Undefinable, Undefined
 from grader.plan.messages import Refusal, Why
 
@@ -25,36 +24,6 @@ COMMON, PYTHON, THREADS = HERE / "messages.toml", HERE / "python.toml", HERE / "
 _MANY = {"refused": Refusal, "skipped": Why, "undefined": Undefinable}
 Failing = Literal["exception", "import_error", "compile_error", "syntax_error", "time_out", "out_of_memory"]
 """Kinds of failure whose message may come from the language's own tools."""
-EDITS: dict[EditKind, str] = {
-    "comparison": "a different comparison",
-    "operator": "a different operator",
-    "operands": "the two sides of an operator exchanged",
-    "brackets": "different brackets",
-    "constant": "a different number",
-    "name": "a different variable",
-    "exchanged": "two names exchanged",
-    "order": "two parts exchanged",
-    "moved": "a statement that belongs elsewhere",
-    "mask": "a different mask (or boundary_check)",
-    "other": "a different value where the mask is false",
-    "index": "a different index",
-    "axis": "a different axis",
-    "missing": "a missing part added",
-    "extra": "something that should not be there",
-    "rounding": "a division that is rounded in a different way",
-    "start": "a different initial value",
-    "bound": "a different bound or step of a loop",
-    "type": "a different type",
-    "function": "a different function",
-    "grid": "a different grid",
-    "block": "a different block size",
-    "barrier": "a barrier",
-    "place": "memory on the GPU",
-    "member": "a different one of the members .x, .y, .z and .w",
-    "factor": "a missing factor or divisor added",
-    "end": "a last group of tiles that is cut to the rows that are left",
-}
-"""The part that an edit changes, in words that give no solution away. A language may have words of its own."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +44,8 @@ class Clue:
     """A hint for failures of these `kinds`: the pattern `message` is found in the message, and the pattern `line`
     matches at the start of the failing line. Named groups of `message` fill places in `line`; named groups of both fill
     the hint. {name} is the first group that took part, {function} and {signature} are the assignment's, {constants} are
-    the compile-time constants that the line names, {all} those of the kernel that differ from 1. An empty hint means
-    that the message itself says what to do."""
+    the compile-time constants that the line names, {all} those of the kernel that differ from 1; terms of the language
+    fill places, too. An empty hint means that the message itself says what to do."""
 
     kinds: frozenset[Failing]
     hint: str
@@ -111,7 +80,7 @@ class Phrases:
     `sentences` come from `catalogue`. `clues` are tried in order before the sentence for the kind of failure, `absent`
     on the exception of a skipped line. `unwrap` takes away what the compiler prints around its objection. `marks` are
     patterns of text for which a file gets a sentence of its own. `threads`: each lane computes its own addresses.
-    `dialect` returns the sentences that take the place of others for a file's text.
+    `dialects` are the words of a dialect, by a text that its files contain.
 
     `slips` finds parts of a file's text that explain a wrong answer by themselves. `closer` says more of undefined
     behaviour, from the text. `outside` returns what the text shows about an access outside its tensor; unless the
@@ -123,7 +92,7 @@ class Phrases:
     unwrap: Callable[[str], str] = lambda message: message
     marks: Mapping[str, str] = field(default_factory=dict)
     threads: bool = False
-    dialect: Callable[[str], Mapping[str, str]] = lambda source: {}
+    dialects: Mapping[str, Phrases] = field(default_factory=dict)
     slips: Callable[[str], Iterable[Slip]] = lambda source: ()
     closer: Callable[[Undefined, str], Closer] = lambda found, source: Closer()
     outside: Callable[[str, OutOfBounds], Slip | None] = lambda source, found: None

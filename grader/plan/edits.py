@@ -17,7 +17,7 @@ EditKind = Literal[
     "other", "index", "axis", "missing", "extra", "rounding", "start", "bound", "type", "function", "grid", "block",
     "barrier", "place", "member", "factor", "end",
 ]  # fmt: skip
-"""The part that an edit changes; `EDITS` in `languages/phrases.py` has the words for it. `missing` and `extra` are
+"""The part that an edit changes; `edit.` in `languages/messages.toml` has the words for it. `missing` and `extra` are
 factors, terms, steps or statements; `exchanged` are two names throughout an expression, a statement or a function."""
 
 

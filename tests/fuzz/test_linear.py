@@ -273,7 +273,7 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "intake.people": (names, FIELD_BYTES, FIELDS),
     "intake.archive": (_unpacked, 3_000 << 10, PACKED),
     "judge.explain": (
-        lambda text: explain_failure(SILU, "compile_error", text, line=1, text=line_text(text, 1)), 8_000, FIELDS),
+        lambda text: explain_failure(SILU, "compile_error", text, line=1, source=text), 8_000, FIELDS),
     "judge.explain.lines": (lambda text: line_text(text, 1), SOURCE_BYTES, SOURCES),
 }
 

@@ -42,8 +42,8 @@ def test_what_is_left_to_a_gpu_is_said_once() -> None:
     first, second, third, *_ = assignments()["silu"].cases
     looks = [SampledCase(first, unseen=LATE), SampledCase(second, unseen=SLOW), SampledCase(third, unseen=LATE)]
     assert said_of_all(looks, PHRASES) == (
-        f"Left to a GPU: {first.name}, {third.name} (looking took longer than 20 s); {second.name} (a part of it takes "
-        "the simulator too long, whatever its speed on a GPU).")
+        f"Left to a GPU: {first.name}, {third.name} (sampling took longer than 20 s); {second.name} (a part of it "
+        "takes the simulator too long, whatever its speed on a GPU).")
 
 
 ONE_PROGRAM = """

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from grader.judging.explain.wording import part
+from grader.judging.explain.wording import part, say
+from grader.languages.triton.phrases import PHRASES
 from tests.rows import each_row
 
 
@@ -30,4 +31,4 @@ def test_a_part_holds_all_marked_elements_and_no_other(
     shape: tuple[int, ...], marked: Callable[[Tensor], Tensor], says: str
 ) -> None:
     numbers = torch.arange(torch.Size(shape).numel())
-    assert part("out", marked(numbers).reshape(shape)) == says
+    assert say(PHRASES, part("out", marked(numbers).reshape(shape))) == says

@@ -15,12 +15,10 @@ from torch import Tensor
 from grader.course.assignment import Assignment
 from grader.judging.evidence.places import Array, Reach, corners
 from grader.judging.explain.evidence import Hint
-from grader.judging.explain.wording import phrases_of
 from grader.languages.phrases import fact
 from grader.plan.messages import Simulated
 from grader.plan.plan import ITEM_BYTES, Descriptor, Fill, Launch, Operation, Plan, Pointer, Structure
 from grader.plan.traffic import MOST_TOUCHED, Touched, Watch
-from grader.results.result import Detail
 
 # Secret places that are drawn, beside the first and the last element. A kernel whose programs are slow gets one alone.
 SECRET = 2
@@ -38,11 +36,9 @@ QUICK = 10_000_000
 # Element operations of all programs of a launch, which run if a few do not show which program stores a place.
 EVERY = 400_000_000
 
-UNPLAIN = "which of its programs stores what last is not plain"
-
 
 class Unseen(Exception):
-    """A case that cannot be sampled. The message is the reason, as a report prints it."""
+    """A case that cannot be sampled. The message is the reason: the end of its sentence's name, behind `unseen.`."""
 
 
 @dataclass(frozen=True)
@@ -161,7 +157,7 @@ class Drawing:
             known = self._run_more([sorted(set(one)) for one in more])
             last = self._last(places)
             if last is None or not known:
-                raise Unseen(UNPLAIN)
+                raise Unseen("unplain")
         blocks: list[DrawnBlock] = []
         for place, launch in last.items():
             writers = reaches[launch].stores(place) if launch >= 0 else []
@@ -206,7 +202,7 @@ class Drawing:
         last = max(number for number, one in enumerate(reaches) if one.given)
         alone = sum(one.given for one in reaches) == 1 and not self._some_filled
         if not alone and reaches[last].most * self._totals[last] < prod(self._shape):
-            raise Unseen(UNPLAIN)
+            raise Unseen("unplain")
         blocks: list[DrawnBlock] = []
         chosen = [self._inside(launch, one) for launch, one in zip(self._launches, reaches, strict=True)]
         for elements in (reaches[last].samples[one] for one in chosen[last]):
@@ -238,17 +234,17 @@ class Drawing:
         """Return, for each launch, the elements of the output that each program of `chosen` stores, ascending."""
         found: list[dict[int, list[Array]]] = [{program: [] for program in programs} for programs in chosen]
         if len(seen.touched) >= MOST_TOUCHED:
-            raise Unseen("its kernels store in too many places")
+            raise Unseen("places")
         for one in seen.touched:
             if one.given == self._assignment.output.name and one.access == "store":
                 if not one.all:
-                    raise Unseen("what one of its programs stores lies scattered")
+                    raise Unseen("scattered")
                 found[one.launch][one.program].append(_elements(one, self._item))
         return [{program: np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
                  for program, parts in each.items()} for each in found]
 
-    def missing(self) -> Detail | None:
-        """Return the failure of programs that together are too few to write the whole output; None if they may
+    def missing(self) -> Hint | None:
+        """Return the hint about programs that together are too few to write the whole output; None if they may
         suffice."""
         reaches = self._reaches
         if self._most == 1 or self._some_filled:
@@ -257,9 +253,8 @@ class Drawing:
         if reached >= total:
             return None
         programs = sum(one.total for one in reaches if one.most) or sum(self._totals)
-        hint = Hint(fact("sample.missing", programs=programs, total=total, name=self._assignment.output.name,
+        return Hint(fact("sample.missing", programs=programs, total=total, name=self._assignment.output.name,
                          most=max(one.most for one in reaches)), fact("sample.enough"))
-        return hint.detail(phrases_of(self._assignment), "unwritten")
 
     def _block(self, elements: Tensor, at: int, later: Sequence[Reach]) -> DrawnBlock:
         """Return the block around the element `at`: of the `elements` that a program stores, those that no `later`

@@ -81,7 +81,7 @@ def inspection_of(
     shared = {(one.kernel, one.grid, one.line): one.shared for one in plan.first if isinstance(one, Launch)}
     launches = [
         _launch(one, kernels[one.kernel], code[kernel_key(kernels[one.kernel])], target,
-                shared.get((one.kernel, one.grid, one.line), 0), phrases_of(assignment))
+                shared.get((one.kernel, one.grid, one.line), 0), phrases_of(assignment, ""))
         for one in launched if one.kernel < len(kernels)]
     copies = [CopyFacts(
         line=one.line, bytes=prod(one.target.shape) * ITEM_BYTES[one.target.dtype],

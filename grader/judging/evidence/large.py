@@ -25,7 +25,7 @@ from grader.plan.plan import Launch, Plan
 # Most elements of an output that is run whole, because each of them takes all of the input.
 MOST_WHOLE = 1 << 21
 
-SLOW_AS_A_WHOLE = "run whole, it takes the simulator too long, whatever its speed on a GPU"
+SLOW_AS_A_WHOLE = "slow_whole"
 
 
 def look_at_all(prepared: Prepared, plans: Mapping[str, Plan]) -> list[SampledCase]:
@@ -115,8 +115,9 @@ def _all_of(
     called = Called(about, case, plan, call, ran, source)
     if detail is None and not found.passed:
         # The values are not explained: small cases show sooner what they look like.
-        share = f"All {found.total:,}" if found.count == found.total else f"{found.count:,} of {found.total:,}"
-        detail = wrong_part(f"{share} elements are wrong", about, found, found.wrong)
+        share = "all" if found.count == found.total else "some"
+        detail = wrong_part(called.words, fact(f"wrong.{share}", count=found.count, total=found.total), about, found,
+                            found.wrong)
         if (unread := left_unread(called)) is not None:
             detail = detail.model_copy(update={"hint": unread.text(called.words), "place": called.place(unread.line)})
     elif detail is None:
@@ -135,7 +136,8 @@ def told(looks: Sequence[SampledCase], words: Phrases) -> str:
     for look in looks:
         if look.unseen:
             reasons.setdefault(look.unseen, []).append(look.what)
-    left = [f"{', '.join(names)} ({reason})" for reason, names in reasons.items()]
+    left = [f"{', '.join(names)} ({say(words, fact(f'unseen.{reason}', seconds=SECONDS))})"
+            for reason, names in reasons.items()]
     return say(words, fact("sample.run", parts=", ".join(parts)) if parts else None,
                fact("sample.whole", cases=", ".join(whole)) if whole else None,
                fact("sample.left", cases="; ".join(left)) if left else None)

@@ -24,12 +24,13 @@ from grader.judging.answers.compare import Comparison, index_of, plain, poison_,
 from grader.judging.answers.inputs import Draws
 from grader.judging.evidence.blocks import OPERATIONS, Drawing, DrawnBlock, Unseen, buffers_of, fills_of, in_columns
 from grader.judging.explain import explain_findings, explain_stop
+from grader.judging.explain.evidence import Hint
 from grader.judging.explain.findings import told
 from grader.judging.explain.wording import indexed, phrases_of, place, say
 from grader.judging.running.allowance import USED_UP
 from grader.judging.running.buffers import HostTensor
 from grader.judging.running.simulation import Simulation
-from grader.languages.phrases import fact
+from grader.languages.phrases import Fact, Phrases, fact
 from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Undefined, Unwritten
 from grader.plan.messages import CannotSimulate, Simulated
 from grader.plan.plan import Copy, Launch, Plan
@@ -44,18 +45,15 @@ CLOSER = 10
 SECONDS = 20.0
 """Seconds for all samples of large sizes together, and for the samples of each slow case. They are not charged to the
 submission."""
-LATE = f"looking took longer than {SECONDS:g} s"
-APART = "programs build on what others have stored"
-TAKES_ALL = "each element of the answer takes all of the input"
-UNDIVIDED = "nothing says which part of the inputs a part of it takes"
-SLOW = "a part of it takes the simulator too long, whatever its speed on a GPU"
+LATE, SLOW = "late", "slow"
+"""Reasons of `Unseen` for cases that took too long: all of them together, or one of its parts."""
 
 
 @dataclass(frozen=True)
 class SampledCase:
     """The outcome of a case's sample: `run` of `programs` programs were run; `whole`: every element was compared.
-    `unseen` is the reason why none was run, `output` the one output that the outcome concerns, "" for all. `detail` is
-    what is wrong."""
+    `unseen` is the reason of `Unseen` why none was run, `output` the one output that the outcome concerns, "" for all.
+    `detail` is what is wrong."""
 
     case: Case
     run: int = 0
@@ -80,7 +78,7 @@ class Settled(Exception):
 
 
 def wrong_part(
-    said: str, assignment: Assignment, found: Comparison, wrong: Tensor, first: Sequence[int] = ()
+    words: Phrases, said: Fact, assignment: Assignment, found: Comparison, wrong: Tensor, first: Sequence[int] = ()
 ) -> Detail:
     """Return the detail of a part of the output, which begins at index `first`: the number of `wrong` elements (bool,
     of the part's shape) and the worst of them. The message begins with `said`."""
@@ -88,11 +86,9 @@ def wrong_part(
     index = [place + start for place, start in zip_longest(index_of(at, tuple(wrong.shape)), first, fillvalue=0)]
     got, expected = (printed(plain(one.flatten()[at : at + 1])[0], found.got.dtype)
                      for one in (found.got, found.expected))
-    return Detail(
-        kind="wrong_values", wrong=int(wrong.sum()), total=found.total,
-        message=f"{said}: {indexed(assignment.output.name, index)} is {got}, expected {expected}.",
-        hint="All smaller cases came out right: is there a number that is enough for them alone, such as a count of "
-             "parts, a block or what 32 bits hold, or does a branch, a stride or the grid depend on the size?")
+    seen = fact("sample.worst", wrong=said, element=indexed(assignment.output.name, index), got=got, expected=expected)
+    return Hint(seen, fact("sample.look")).detail(words, "wrong_values").model_copy(update={
+        "wrong": int(wrong.sum()), "total": found.total})
 
 
 class Sample:
@@ -104,6 +100,7 @@ class Sample:
         call: int, *, warps: bool = False,
     ) -> None:
         self.warps, self.launched = warps, list[LaunchTraffic]()
+        self._words = phrases_of(assignment, source)
         self.fills, first = fills_of(assignment, plan)
         self.plan = plan.model_copy(update={"first": first})
         self.assignment, self.case, self.call = assignment, case, call
@@ -120,12 +117,12 @@ class Sample:
         if self.assignment.renew is not None:
             return self._whole()
         if not all(self.totals):
-            raise Unseen("it launches no program")
+            raise Unseen("idle")
         drawing = Drawing(self.assignment, self.plan, self.shape, self.random, self._simulated, self.fills, self.closer,
                           inner=self.warps)
         programs = sum(self.totals)
         if (missing := drawing.missing()) is not None:
-            return SampledCase(self.case, drawing.run, programs, detail=missing)
+            return SampledCase(self.case, drawing.run, programs, detail=missing.detail(self._words, "unwritten"))
         chosen, blocks = drawing.drawn()
         return SampledCase(self.case, len(blocks), programs, detail=self._run(chosen, blocks))
 
@@ -153,31 +150,31 @@ class Sample:
             unset = next((one for one in again.findings if isinstance(one, Unwritten)), None)
             # A read of unwritten memory counts beside a wrong answer alone, since its value may go unused.
             if detail is not None and detail.kind == "wrong_values" and unset is not None:
-                words, where = phrases_of(self.assignment), place(self.assignment, self.source, unset.line)
-                return detail.model_copy(update={"hint": told(unset, None, words).text(words), "place": where})
+                where = place(self.assignment, self.source, unset.line)
+                hint = told(unset, None, self._words).text(self._words)
+                return detail.model_copy(update={"hint": hint, "place": where})
         return detail
 
     def _check_plan(self) -> None:
         if any(isinstance(one, Launch) for one in self.plan.setup):
-            raise Unseen("kernels are launched before the call that is sampled")
+            raise Unseen("setup")
         if sum(buffer.bytes for buffer in self.plan.buffers if not buffer.given) > MOST_TEMPORARY:
-            raise Unseen("it makes large tensors of its own")
+            raise Unseen("temporaries")
         if self.assignment.renew is not None:
             return
         copies = any(isinstance(one, Copy) for one in self.plan.first)
         if not copies and not self.launches:
-            raise Settled(Detail(
-                kind="unwritten", message=f"No kernel is launched that could write {self.assignment.output.name}.",
-                hint="Launch a kernel for all sizes: a branch on the size may leave it out."))
+            raise Settled(Hint(fact("sample.no_launch.seen", name=self.assignment.output.name),
+                               fact("sample.no_launch.look")).detail(self._words, "unwritten"))
         name = self.assignment.output.name
         if self.assignment.rows is None:
-            raise Unseen(TAKES_ALL if len(self.assignment.outputs) == 1 else UNDIVIDED)
+            raise Unseen("takes_all" if len(self.assignment.outputs) == 1 else "undivided")
         if name in self.case.strides:
-            raise Unseen(f"{name} is not contiguous")
+            raise Unseen("strided")
         if self.assignment.conditions - {name}:
-            raise Unseen("what is right in one output depends on what stands in another")
+            raise Unseen("depends")
         if copies:
-            raise Unseen("host code copies tensors")
+            raise Unseen("copies")
 
     def _whole(self) -> SampledCase:
         """Run the whole call, for an assignment whose `renew` changes the few inputs that decide the answer."""
@@ -210,7 +207,7 @@ class Sample:
         for one in seen.accesses:
             by_kind[one.access].add(one.buffer)
         if len(seen.accesses) >= MOST_ACCESSES:
-            raise Unseen("its kernels load and store in too many places")
+            raise Unseen("places")
         # Without atomics the programs of one launch cannot wait for each other: in a tensor that this launch alone
         # takes, each updates its own elements.
         given = Counter(number for launch in self.launches for number in buffers_of(launch))
@@ -219,7 +216,7 @@ class Sample:
         if by_kind["atomic"] or by_kind["load"] & by_kind["store"] - own or any(
             isinstance(one, Unwritten) and one.space == "global" for one in seen.findings
         ):
-            raise Unseen(APART)
+            raise Unseen("shared")
         return seen
 
     def _part(self, output: Tensor, block: DrawnBlock) -> Tensor:
@@ -254,7 +251,7 @@ class Sample:
             view = views[name]
             inside = view.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
             if view.shape != drawn[name].shape or not inside:
-                raise Unseen("its inputs cannot be taken in parts")
+                raise Unseen("inputs")
             view.copy_(drawn[name])
         return views
 
@@ -268,9 +265,8 @@ class Sample:
         return self._told(found, wrong, block) if bool(wrong.any()) else None
 
     def _told(self, found: Comparison, wrong: Tensor, block: DrawnBlock) -> Detail:
-        words = phrases_of(self.assignment)
         seen = fact("sample.nobody") if block.alone else fact(
             "sample.wrong", bad=int(wrong.sum()), of=int(block.stored.sum()))
-        told = wrong_part(say(words, seen), self.assignment, found, wrong,
+        told = wrong_part(self._words, seen, self.assignment, found, wrong,
                           (block.rows.start, block.columns.start)[: wrong.ndim])
-        return told.model_copy(update={"hint": say(words, fact("sample.enough"))}) if block.alone else told
+        return told.model_copy(update={"hint": say(self._words, fact("sample.enough"))}) if block.alone else told

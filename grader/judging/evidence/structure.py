@@ -17,11 +17,13 @@ from grader.course.parameters import Input, Output, Scalar, Update
 from grader.judging.evidence.blocks import Unseen
 from grader.judging.evidence.inspection import inspection_of
 from grader.judging.evidence.sampling import Sample, Settled
+from grader.judging.explain.wording import phrases_of, say
 from grader.judging.plans.lowered import CannotLower, lowered
 from grader.judging.prepared import Prepared
 from grader.judging.running.allowance import Allowance
 from grader.judging.running.buffers import DTYPES
 from grader.judging.running.simulation import Simulation
+from grader.languages.phrases import Fact, fact
 from grader.plan.messages import CannotSimulate, Simulated, kernel_key
 from grader.plan.plan import Kernel, Launch, Plan
 from grader.plan.traffic import LaunchTraffic, Watch
@@ -52,13 +54,17 @@ def launched_as_ptx(prepared: Prepared, case: Case, plan: Plan) -> list[LaunchFa
 
 
 class _Unseen(Exception):
-    """A run that shows nothing. The message is the reason, as a report prints it."""
+    """A run that shows nothing, and the reason `why`."""
+
+    def __init__(self, why: Fact) -> None:
+        super().__init__()
+        self.why = why
 
 
 class _Look:
     def __init__(self, prepared: Prepared) -> None:
         self.prepared, self.assignment = prepared, prepared.task.assignment
-        self.preparing = prepared.preparing
+        self.preparing, self.words = prepared.preparing, phrases_of(self.assignment, prepared.task.text)
         self.language = self.assignment.front_end.lowers_to
         self.allowance = Allowance(SECONDS)
 
@@ -71,21 +77,21 @@ class _Look:
             try:
                 found.append(self.facts_of(case, plan))
             except _Unseen as unseen:
-                found.append(str(unseen))
-        return found or ["The assignment has no timed case."]
+                found.append(say(self.words, unseen.why))
+        return found or [say(self.words, fact("structure.untimed"))]
 
     def facts_of(self, case: Case, plan: Plan) -> CaseFacts:
         by_key = {kernel_key(kernel): kernel for kernel in plan.kernels}
         code = self.preparing.code([*by_key.values()])
         if not isinstance(code, list):
-            raise _Unseen(f"A kernel of {case.name} does not compile for {self.preparing.target}.")
+            raise _Unseen(fact("structure.uncompiled", case=case.name, target=self.preparing.target))
         launches = [one for one in plan.first if isinstance(one, Launch)]
         why, launched = "", list[LaunchTraffic]()
         try:
             launched = self._run(case, self._as_ptx(case, plan), plan.kernels)
         except _Unseen as unseen:
             # The plan and the compiler show some things without a run.
-            why = str(unseen)
+            why = say(self.words, unseen.why)
             launched = [LaunchTraffic(kernel=one.kernel, line=one.line, grid=one.grid, threads=one.threads, programs=0,
                                       accesses=[]) for one in launches]
         inspection = inspection_of(
@@ -109,11 +115,11 @@ class _Look:
         by_key = {kernel_key(kernel): kernel for kernel in plan.kernels}
         binaries = self.preparing.lowered(by_key, self.preparing.target)
         if binaries.keys() != by_key.keys():
-            raise _Unseen(f"The PTX of {case.name} is too long.")
+            raise _Unseen(fact("structure.long", case=case.name))
         try:
             return lowered(plan, binaries, self.language)
         except CannotLower as error:
-            raise _Unseen(f"The simulator does not run its kernels as PTX at {case.name}: {error}.") from None
+            raise _Unseen(fact("structure.unknown", case=case.name, why=str(error))) from None
 
     def _run(self, case: Case, plan: Plan, kernels: Sequence[Kernel]) -> list[LaunchTraffic]:
         """Return the traffic of a call's launches. Raises _Unseen, InfrastructureError."""
@@ -128,7 +134,7 @@ class _Look:
             with suppress(Unseen, Settled):
                 look = sample.look() if whole else None
                 if look is not None and look.detail is not None:
-                    raise _Unseen(f"At {case.name}, as compiled for a GPU: {look.detail.message}")
+                    raise _Unseen(fact("compiled", case=case.name, message=look.detail.message))
                 if look is not None:
                     return sample.launched
             if not sample.launches:
@@ -146,5 +152,5 @@ class _Look:
             return reply.launched
         if isinstance(reply, Lost) and reply.kind in ("crash", "protocol"):
             raise InfrastructureError(f"a simulator ended while it counted: {reply.message}")
-        why = reply.operation if isinstance(reply, CannotSimulate) else "it takes too long"
-        raise _Unseen(f"The simulator does not run its kernels as PTX at {case.name}: {why}.")
+        why = reply.operation if isinstance(reply, CannotSimulate) else fact("structure.slow")
+        raise _Unseen(fact("structure.unknown", case=case.name, why=why))

@@ -293,7 +293,7 @@ class Witness:
         if found is None or len(stored) > 1 or stored[0].elements < len(chosen):
             return detail
         first = element(answer.about, stored[0].byte // size, comparison.got.shape)
-        found.seen = say(phrases_of(self._assignment), fact(
+        found.seen = say(phrases_of(self._assignment, self._source), fact(
             "witness", element=first, id=program(stored[0].program, stored[0].last)))
         return detail.model_copy(update={"place": found})
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from grader.judging.explain.evidence import Hint
-from grader.judging.explain.wording import started
+from grader.judging.explain.wording import say, started
 from grader.languages.phrases import Fact, Phrases, fact
 from grader.plan.findings import Access
 
@@ -82,7 +82,7 @@ class TensorAccess:
     @property
     def takes_y(self) -> bool:
         """Return whether the file asks for a program's number along y."""
-        return self.words.sentences["program_id_y"] in self.source
+        return say(self.words, fact("program_id_y")) in self.source
 
     @property
     def count(self) -> str:

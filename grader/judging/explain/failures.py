@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from grader.course.assignment import Assignment
 from grader.course.submission import Unreadable
-from grader.judging.explain.wording import phrases_of, say
+from grader.judging.explain.wording import line_text, mistaken, phrases_of, place, say
 from grader.languages.phrases import Clue, Phrases, fact
-from grader.results.result import Detail, Place
+from grader.results.result import Detail
 from grader.results.verdicts import FailureKind
 
 MESSAGE_CHARACTERS = 500
@@ -25,42 +25,43 @@ CRASHES: Mapping[int | None, str] = {
 
 
 def explain_failure(
-    assignment: Assignment, kind: FailureKind, message: str, *, line: int = 0, text: str = "",
+    assignment: Assignment, kind: FailureKind, message: str, *, source: str = "", line: int = 0,
     constants: Mapping[str, str] | None = None, signal: int | None = None, exited: bool = False,
 ) -> Detail:
     """Return why there is no answer, and where to look.
 
-    `message` comes from the submission's process or the judge; `line` and `text` are number and text of a line of the
-    student's file (0 and "" if none is known). `constants` are those with which the kernel was compiled, by name.
+    `message` comes from the submission's process or the judge; `source` is the student's file, `line` a line of it (0
+    if none is known). `constants` are those with which the kernel was compiled, by name.
     `signal` is the number of the signal that ended the process; `exited` says that the process ended itself.
     """
-    words = phrases_of(assignment)
+    words, text = phrases_of(assignment, source), line_text(source, line)
     message = _unwrapped(message, words)
     name = f"crash.{CRASHES.get(signal) or ('exits' if exited else 'ends')}"
     return Detail(
         kind=kind, message=_plain(message) or kind.replace("_", " "),
         hint=say(words, fact(name)) if kind == "crash" else _hint(
             assignment, words, kind, message, text, constants or {}),
-        place=Place(file=assignment.file, line=line, text=text) if line else None)
+        place=place(assignment, source, line))
 
 
 def explain_unreadable(assignment: Assignment, problem: Unreadable) -> Detail:
     """Return why a file cannot be read, and what to hand in."""
     found = fact(f"unreadable.{problem.cause}", file=assignment.file, most=problem.most)
     return Detail(
-        kind="unreadable_source", message=_plain(problem.message), hint=say(phrases_of(assignment), found))
+        kind="unreadable_source", message=_plain(problem.message), hint=say(phrases_of(assignment, ""), found))
 
 
 def hinted(
-    clues: Sequence[Clue], kind: FailureKind, message: str, text: str = "", known: Mapping[str, str] | None = None
+    words: Phrases, clues: Sequence[Clue], kind: FailureKind, message: str, text: str = "",
+    known: Mapping[str, str] | None = None,
 ) -> str | None:
     """Return the hint of the first clue that fits a failure; None if none does. `known` are values for the hint's
-    placeholders, beside those that the clue's own patterns find."""
+    placeholders, beside those that the clue's own patterns find, and the terms of the language."""
     for clue in clues:
         if kind in clue.kinds and (found := re.search(clue.message, message)):
             names = {**(known or {}), **_named(found)}
             if here := re.match(_filled(clue.line, {name: re.escape(value) for name, value in names.items()}), text):
-                return _filled(clue.hint, {**names, **_named(here)})
+                return _filled(say(words, mistaken(clue.hint)), {**names, **_named(here)})
     return None
 
 
@@ -71,7 +72,7 @@ def _named(found: re.Match[str]) -> dict[str, str]:
 
 def _filled(text: str, names: Mapping[str, str]) -> str:
     # str.format would fail: a hint may quote code that has braces.
-    return re.sub(r"\{(\w+)\}", lambda place: names.get(place[1], place[0]), text)
+    return re.sub(r"\{(\w+)\}", lambda gap: names.get(gap[1], gap[0]), text)
 
 
 def _hint(
@@ -80,9 +81,9 @@ def _hint(
     named = {name: value for name, value in constants.items() if re.search(rf"\b{re.escape(name)}\b", text)}
     # The constants include arguments that equal 1, which are no choice of the author's.
     others = {name: value for name, value in constants.items() if value != "1"} or constants
-    known = {"signature": assignment.signature, "function": assignment.function, "constants": _here(named),
-             "all": _here(others)}
-    if (told := hinted(words.clues, kind, message, text, known)) is not None:
+    known = {"signature": assignment.signature, "function": assignment.function, "constants": _here(words, named),
+             "all": _here(words, others)}
+    if (told := hinted(words, words.clues, kind, message, text, known)) is not None:
         return told
     name = f"failed.{kind}" if f"failed.{kind}" in words.sentences else "failed.exception"
     if kind == "time_out" and re.match(r"\s*while\b", text):
@@ -90,16 +91,16 @@ def _hint(
     return say(words, fact(name, file=assignment.file, signature=assignment.signature))
 
 
-def _here(constants: Mapping[str, str]) -> str:
+def _here(words: Phrases, constants: Mapping[str, str]) -> str:
     shown = ", ".join(f"{name} = {value}" for name, value in constants.items())
-    return f" (here {shown[:200]})" if shown else ""
+    return f" {say(words, fact('set_to', constants=shown[:200]))}" if shown else ""
 
 
 def _unwrapped(message: str, words: Phrases) -> str:
     """Return the core of a message of a compiler or an allocator, without the text around it and without addresses."""
     message = re.sub(r" at 0x[0-9a-f]+(?=>)", "", message)
     if found := re.search(r"tried to allocate ([\d.]+ ?\w+)", message, re.IGNORECASE):
-        return f"Out of memory: the call tried to allocate {found[1]}"
+        return say(words, fact("failed.allocation", size=found[1]))
     return words.unwrap(message)
 
 

@@ -31,30 +31,32 @@ def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> De
         "line": refused.line, "operator": quoted(_called(refused.operator)), "out": assignment.output.name}
     hint = Hint(fact("refused.line" if refused.line else "refused.function", asked=fact(f"{asks}.asked", **values),
                      why=fact(f"{asks}.why"), **values), fact(f"{asks}.instead", **values))
-    return hint.detail(phrases_of(assignment), "policy", place(assignment, source, refused.line)).model_copy(
+    return hint.detail(phrases_of(assignment, source), "policy", place(assignment, source, refused.line)).model_copy(
         update={"traceback": refused.traceback})
 
 
 def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
     """Return why there is no file. `elsewhere` are other files that seem to be meant for it."""
+    words = phrases_of(assignment, "")
     file = " or ".join(dict.fromkeys(one.file for one in assignment.in_languages()))
     if not elsewhere:
-        return explain_failure(assignment, "missing_file", f"{file} is not in the submission.")
+        return explain_failure(assignment, "missing_file", say(words, fact("missing.seen", file=file)))
     first = elsewhere[0].casefold()
     name = "notebook" if first.endswith(".ipynb") else "archive" if first.endswith(ARCHIVES) else "other"
-    hint = say(phrases_of(assignment), fact(f"missing.{name}", file=file, name=assignment.name))
+    hint = say(words, fact(f"missing.{name}", file=file, name=assignment.name))
     return Detail(kind="missing_file", message=found_instead(elsewhere, file), hint=hint)
 
 
 def explain_absent(assignment: Assignment, source: str, absent: Absent) -> Detail:
     """Return the name that is missing, the skipped line that would have made it, and what to do. `source` is the
     student's file."""
-    left, words = absent.skipped, phrases_of(assignment)
+    left, words = absent.skipped, phrases_of(assignment, source)
     if left.why == "module":
-        hint = explain_failure(assignment, "import_error", f"No module named '{left.text}'").hint
+        hint = explain_failure(assignment, "import_error", f"No module named '{left.text}'", source=source).hint
     elif left.why == "exception":
-        told = hinted(words.absent, "import_error", left.text)
-        hint = explain_failure(assignment, "import_error", left.text).hint if told is None else told
+        told = hinted(words, words.absent, "import_error", left.text)
+        hint = told if told is not None else explain_failure(
+            assignment, "import_error", left.text, source=source).hint
     else:
         hint = say(words, fact(f"skipped.{left.why}.instead"))
     message = fact("absent", name=quoted(absent.name), line=left.line, why=fact(f"skipped.{left.why}.why"),
@@ -84,7 +86,7 @@ def explain_condition(assignment: Assignment, source: str, found: ConditionResul
     is the student's file."""
     if found.met is not False:
         return None
-    message = say(phrases_of(assignment), fact("condition", words=found.words, said=found.said))
+    message = say(phrases_of(assignment, source), fact("condition", words=found.words, said=found.said))
     return Detail(kind="condition", message=message, hint=found.look, place=place(assignment, source, found.line))
 
 
@@ -93,7 +95,7 @@ def explain_remarks(
 ) -> list[str]:
     """Return a sentence for each reason why statements were skipped, for each load that relies on masked lanes, and for
     each undefined operation that comes out right. `source` is the student's file."""
-    words = phrases_of(assignment)
+    words = phrases_of(assignment, source)
     reasons: dict[tuple[Why, str], list[Skipped]] = {}
     for one in skipped:
         # Each exception is a reason of its own.

@@ -57,21 +57,21 @@ def explain_stop(assignment: Assignment, source: str, stop: Stop) -> Detail:
             return _exhausted(assignment, source, stop)
         case Lost():
             return explain_failure(
-                assignment, stop.kind, capital(stop.message), signal=stop.signal, exited=stop.exited)
+                assignment, stop.kind, capital(stop.message), source=source, signal=stop.signal, exited=stop.exited)
         case compiled.Problem(why=why, message=message, line=line):
-            told = explain_failure(assignment, "compile_error", message, line=line, text=line_text(source, line))
-            words = phrases_of(assignment)
+            told = explain_failure(assignment, "compile_error", message, source=source, line=line)
+            words = phrases_of(assignment, source)
             hint = say(words, fact(f"gave_up.{why}")) if f"gave_up.{why}" in words.sentences else told.hint
             return told.model_copy(update={"hint": hint})
         case execution.GpuFailure(kind=kind, message=message, line=line):
             return explain_failure(
-                assignment, FAULTS[kind], capital(message), line=line, text=line_text(source, line))
+                assignment, FAULTS[kind], capital(message), source=source, line=line)
         case _:
             return _problem(assignment, source, stop)
 
 
 def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
-    where, message, words = place(assignment, source, failed.line), failed.message, phrases_of(assignment)
+    where, message, words = place(assignment, source, failed.line), failed.message, phrases_of(assignment, source)
     values = {"line": in_line(failed.line), "message": message}
     match failed.failure:
         case "unsupported":
@@ -83,7 +83,7 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
             return hint.detail(words, "over_limit", where).model_copy(update={"traceback": failed.traceback})
         case "wrong_signature":
             message = say(words, fact("failed.signature", **values))
-    detail = explain_failure(assignment, failed.failure, message, line=failed.line, text=line_text(source, failed.line),
+    detail = explain_failure(assignment, failed.failure, message, source=source, line=failed.line,
                              constants=failed.constants)
     return detail.model_copy(update={"traceback": failed.traceback})
 
@@ -94,7 +94,7 @@ def _cannot(assignment: Assignment, source: str, cannot: CannotSimulate) -> Deta
     return Hint(
         fact("needs_gpu.operation", operation=quoted(cannot.operation), line=in_line(cannot.line), kernel=kernel),
         fact(f"needs_gpu.{look}")).detail(
-            phrases_of(assignment), "needs_gpu", place(assignment, source, cannot.line))
+            phrases_of(assignment, source), "needs_gpu", place(assignment, source, cannot.line))
 
 
 def explain_slow(assignment: Assignment, source: str, exhausted: Exhausted, case: str, seconds: float) -> Detail:
@@ -103,13 +103,13 @@ def explain_slow(assignment: Assignment, source: str, exhausted: Exhausted, case
     return Hint(
         fact("needs_gpu.slow.seen", kernel=quoted(exhausted.kernel), case=case, seconds=seconds),
         fact("needs_gpu.slow.look")).detail(
-            phrases_of(assignment), "needs_gpu", place(assignment, source, exhausted.line))
+            phrases_of(assignment, source), "needs_gpu", place(assignment, source, exhausted.line))
 
 
-def explain_uncompiled(assignment: Assignment) -> Detail:
+def explain_uncompiled(assignment: Assignment, source: str) -> Detail:
     """Explain kernels that took a compiler the rest of an attempt's time, after every case had come out right."""
     return Hint(fact("needs_gpu.uncompiled.seen"), fact("needs_gpu.uncompiled.look")).detail(
-        phrases_of(assignment), "needs_gpu")
+        phrases_of(assignment, source), "needs_gpu")
 
 
 def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Detail:
@@ -127,7 +127,7 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
         seen = f"exhausted.{what}.{'rounds' if exhausted.rounds else 'seen'}"
         look = fact("exhausted.while", **values) if text.startswith("while") else fact("failed.time_out")
     return Hint(fact(seen, **values), look).detail(
-        phrases_of(assignment), "out_of_memory" if what == "memory" else "time_out",
+        phrases_of(assignment, source), "out_of_memory" if what == "memory" else "time_out",
         place(assignment, source, exhausted.line))
 
 
@@ -146,14 +146,14 @@ def _problem(assignment: Assignment, source: str, problem: rules.Problem) -> Det
             values |= {"size": _size(size), "most": _size(most), "line": values["line"] or fact("asked.memory.unknown")}
         case rules.BeyondBuffer(given=given, kernel=kernel):
             # Pointers have no views: this is a copy, or cudaMemset.
-            seen = "kernel" if kernel else "copy" if phrases_of(assignment).threads else "view"
+            seen = "kernel" if kernel else "copy" if phrases_of(assignment, source).threads else "view"
             values["tensor"] = _owner(given, assignment)
         case rules.HostMemory(given=given):
             look = "given" if given else "own"
             values["tensor"] = _owner(given, assignment)
     hint = Hint(fact(f"asked.{name}.{seen}", **values), fact(f"asked.{name}.{look}", **values))
     return hint.detail(
-        phrases_of(assignment), "out_of_memory" if problem.failure == "memory_limit" else "exception",
+        phrases_of(assignment, source), "out_of_memory" if problem.failure == "memory_limit" else "exception",
         place(assignment, source, problem.line))
 
 
@@ -165,9 +165,9 @@ def _size(size: int) -> str:
     return f"{size / 2**30:,.1f} GiB" if size >= 1 << 30 else f"{size / 2**20:,.1f} MiB"
 
 
-def explain_timed(assignment: Assignment, wrong: Wrong) -> Detail:
+def explain_timed(assignment: Assignment, source: str, wrong: Wrong) -> Detail:
     """Return what is wrong with a timed call, which runs on contents that no call before has seen."""
-    words = phrases_of(assignment)
+    words = phrases_of(assignment, source)
     if wrong.what == "values":
         named = wrong.name != "out"
         figures = [OutputFigures(name=wrong.name, wrong=wrong.count, total=wrong.total, unwritten=wrong.unwritten,

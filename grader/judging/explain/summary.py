@@ -12,9 +12,10 @@ from math import prod
 from grader.course.assignment import Assignment
 from grader.course.parameters import extents
 from grader.judging.explain.evidence import ENOUGH, UNKNOWN, WEAK
+from grader.judging.explain.wording import phrases_of, say
+from grader.languages.phrases import Fact, Phrases, fact
 from grader.results.hidden import in_words
 from grader.results.result import CheckResult, Detail, decisive
-from grader.results.text import plural
 from grader.results.verdicts import UNJUDGED, VERDICT_OF_KIND, VERDICTS, FailureKind
 
 # Share of the failed cases that must show a pattern before the pattern stands for all: a few cases show one by chance.
@@ -28,7 +29,6 @@ FEWEST = 2
 SAID_ONCE = frozenset({"policy", "compile_error", "import_error", "not_attempted"})
 # Failures beside wrong answers that sizes may explain. An exception says all in its message.
 OUTSIDE = frozenset({"out_of_bounds", "crash"})
-THOSE = "exactly those where"
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,17 @@ def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> Sum
 def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     cases = [c for c in checks if c.stage == "case"]
     verdict, deciding = decisive(checks)
+    words = phrases_of(assignment, "")
     if verdict is None:
-        if idle := sum(c.outcome == "not_run" for c in checks):
-            return Summary(f"{plural(idle, 'check')} of {len(checks)} did not run.")
-        return Summary(f"Right in all {plural(len(cases), 'case')}.")
+        idle = sum(c.outcome == "not_run" for c in checks)
+        return Summary(say(words, fact("summary.idle", idle=idle, checks=len(checks)) if idle else
+                           fact("summary.right", cases=len(cases))))
     first = next((c for c in deciding if c.stage == "source"), deciding[0])
     detail = _detail(first)
     if (judged := VERDICTS[verdict].judged) and first.stage == "case":
         unjudged = sum(check.stage == "case" for check in deciding)
-        return Summary(
-            f"{unjudged} of {plural(len(cases), 'case')} can be judged {judged}; first {first.case}: "
-            f"{detail.message}", detail.hint)
+        return Summary(say(words, fact("summary.unjudged", count=unjudged, cases=len(cases), judged=judged,
+                                       case=first.case, message=detail.message)), detail.hint)
     # If the grader failed, the sizes of its cases say nothing, and may not even be known.
     alone = verdict in UNJUDGED or first.stage != "case"
     if alone or any(c.outcome == "not_run" for c in cases):
@@ -75,18 +75,21 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
         return Summary(detail.message, detail.hint)
     failed = [c for c in cases if c.outcome == "failed"]
     passed = [c for c in cases if c.outcome == "passed"]
-    shown, telling, sure = _speaker(failed, deciding)
+    shown, telling, sure = _speaker(failed, deciding, words)
     common = _counted(failed, deciding, cases)
     kind = _detail(shown).kind
     # Undefined behaviour is sought in some cases only, so sizes say nothing about it.
     matters = (_is_answer(kind) and kind != "undefined") or kind in OUTSIDE
     if matters and (where := in_common(assignment, failed, passed, blocks=not sure)):
-        common += f", {where}"
-    place = f"{'first' if shown is failed[0] is not failed[-1] else 'in'} {shown.case}"
-    return Summary(f"{common}; {place}: {_detail(shown).message}", telling.hint, telling.guess, common, shown)
+        common = fact("common.where", common=common, where=where)
+    place = "first" if shown is failed[0] is not failed[-1] else "in"
+    message = fact(f"summary.{place}", common=common, case=shown.case, message=_detail(shown).message)
+    return Summary(say(words, message), telling.hint, telling.guess, say(words, common), shown)
 
 
-def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> tuple[CheckResult, Detail, bool]:
+def _speaker(
+    failed: Sequence[CheckResult], deciding: Sequence[CheckResult], words: Phrases
+) -> tuple[CheckResult, Detail, bool]:
     """Return the check to cite, the detail whose hint stands for all, and whether that hint names a cause.
 
     A pattern that RECOGNISED_SHARE of the cases show stands for all failed cases, also for those that fail in another
@@ -114,7 +117,7 @@ def _speaker(failed: Sequence[CheckResult], deciding: Sequence[CheckResult]) -> 
             return shown, _detail(shown), pattern not in WEAK
         other = _detail(telling[0])
         if other.hint:
-            said = f"In {telling[0].case}: {other.hint}"
+            said = say(words, fact("summary.elsewhere", case=telling[0].case, hint=other.hint))
             # If the whole hint is a guess, the added words are part of it: a proved change replaces all of the hint.
             other = other.model_copy(update={"hint": said, "guess": said if other.guess == other.hint else other.guess})
         return shown, other, pattern not in WEAK
@@ -137,15 +140,13 @@ def _recognised(voters: Sequence[CheckResult], *, strong: bool = False) -> str:
     return ""
 
 
-def _counted(failed: Sequence[CheckResult], deciding: Sequence[CheckResult], cases: Sequence[CheckResult]) -> str:
-    """Return the number of wrong cases in words: "Wrong in 3 of 8 cases", "Fails in 1 of 8 cases and is wrong in 2"."""
-    all_cases = plural(len(cases), "case")
-    where = f"in {len(deciding)} of {all_cases}"
-    if len(deciding) == len(cases):
-        where = f"in all {all_cases}" if len(cases) > 1 else "in the only case"
-    state = "Wrong" if all(_is_answer(_detail(c).kind) for c in deciding) else "Fails"
+def _counted(failed: Sequence[CheckResult], deciding: Sequence[CheckResult], cases: Sequence[CheckResult]) -> Fact:
+    """Return the number of wrong cases: "Wrong in 3 of 8 cases", "Fails in 1 of 8 cases and is wrong in 2"."""
+    state = "wrong" if all(_is_answer(_detail(c).kind) for c in deciding) else "fails"
+    many = "some" if len(deciding) < len(cases) else "all" if len(cases) > 1 else "only"
     others = len(failed) - len(deciding)
-    return f"{state} {where}{f' and is wrong in {others}' if others else ''}"
+    return fact(f"common.{state}.{many}", count=len(deciding), cases=len(cases),
+                others=fact("common.others", others=others) if others else "")
 
 
 def _detail(check: CheckResult) -> Detail:
@@ -171,45 +172,46 @@ def _is_answer(kind: FailureKind) -> bool:
 
 def in_common(
     assignment: Assignment, failed: Sequence[CheckResult], passed: Sequence[CheckResult], *, blocks: bool
-) -> str:
+) -> Fact | None:
     """Return the simplest condition that every failed case meets and no passed one: "exactly those where M and N
-    differ". "" where there is none. With `blocks`, a condition may compare sizes with the sizes of blocks."""
+    differ". None if there is none. With `blocks`, a condition may compare sizes with the sizes of blocks."""
     cases = [*failed, *passed]
     if not any(max(c.sizes.values(), default=0) > 1 for c in passed) or len(cases) < FEWEST_CASES:
-        return ""
+        return None
     separating = [number < len(failed) for number in range(len(cases))]
     conditions = _conditions(assignment, cases, len(failed), blocks)
-    fit = [(said, block) for said, block, met in conditions if met == separating]
-    # If several blocks fit, the cases do not show which one matters.
-    sizes = [block for said, block in fit if said == fit[0][0]]
-    return fit[0][0].replace("{}", f"{sizes[0]:,}" if len(sizes) == 1 else "a block") if fit else ""
+    fit = [condition for condition, met in conditions if met == separating]
+    if sum(condition.name == fit[0].name and "of" in condition.values for condition in fit) > 1:
+        # The cases do not show which of several blocks matters.
+        return fact(fit[0].name, **{**fit[0].values, "of": fact("common.block")})
+    return fit[0] if fit else None
 
 
 def _conditions(
     assignment: Assignment, cases: Sequence[CheckResult], failed: int, blocks: bool
-) -> Iterator[tuple[str, int, list[bool]]]:
-    """Yield conditions: the words, the block in them (0 for none), and for each case whether it meets the condition.
-    The first `failed` cases have failed."""
+) -> Iterator[tuple[Fact, list[bool]]]:
+    """Yield conditions, and for each case whether it meets the condition. The first `failed` cases have failed."""
     # A size that kernels do not get decides nothing.
     names = [name for name in cases[0].sizes if all(c.told is None or name in c.told for c in cases[:failed])]
     passed = cases[failed:]
     enough = min(failed, sum(max(c.sizes.values()) > 1 for c in passed)) >= FEWEST
     for word in cases[0].case.split("-")[1:] if enough else ():
-        yield f"{THOSE} the name says -{word}", 0, [word in c.case.split("-")[1:] for c in cases]
+        yield fact("common.named", word=word), [word in c.case.split("-")[1:] for c in cases]
     shape = [str(extent) for extent in assignment.output.shape]
     of_matrix = [(shape[0], shape[1])] if len(shape) == 2 and set(shape) <= set(names) else []
     for one, other in (*of_matrix, *(combinations(names, 2) if len(passed) > FEWEST else ())):
         if any(c.sizes[one] == c.sizes[other] > 1 for c in passed):
-            yield f"{THOSE} {one} and {other} differ", 0, [c.sizes[one] != c.sizes[other] for c in cases]
+            yield fact("common.differ", one=one, other=other), [c.sizes[one] != c.sizes[other] for c in cases]
     theirs = sorted({block for c in cases[:failed] for block in c.blocks if block > 1}, reverse=True) if blocks else []
     rests = {(name, block): [c.sizes[name] % block > 0 for c in cases] for name in names
              for block in (*theirs, 2, 4, 8)}
     telling = {name for (name, _), rest in rests.items() if all(rest[:failed]) and not any(rest[failed:])}
     # If several sizes separate the cases, each alone may decide, whatever it is divided by.
-    some, those = sorted(telling) or names, "in each of which" if len(telling) > 1 else THOSE
+    some = sorted(telling) or names
+    size = some[0] if len(telling) == 1 else fact("common.size")
     for block in theirs if names else ():
-        yield (f"{those} {some[0] if len(telling) == 1 else 'a size'} is not a multiple of {{}}", block,
+        yield (fact("common.each" if len(telling) > 1 else "common.rest", size=size, of=block),
                [any(rest) for rest in zip(*(rests[name, block] for name in some), strict=True)])
     for block in theirs:
-        yield (f"{THOSE} the number of elements is not a multiple of {{}}", block,
+        yield (fact("common.elements", of=block),
                [prod(extents(assignment.output, c.sizes)) % block > 0 for c in cases])

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from string import Formatter
 from typing import Any
 
@@ -22,11 +21,10 @@ NAME_CHARACTERS = 80
 _PLACE = re.compile(r"\{([\w.]+)\}")
 
 
-def phrases_of(assignment: Assignment, source: str = "") -> Phrases:
+def phrases_of(assignment: Assignment, source: str) -> Phrases:
     """Return the words of the language in which the assignment's file is written, in the dialect of its text."""
     words = assignment.front_end.phrases
-    own = words.dialect(source)
-    return replace(words, sentences={**words.sentences, **own}) if own else words
+    return next((own for mark, own in words.dialects.items() if mark in source), words)
 
 
 def line_text(source: str, line: int) -> str:
@@ -50,21 +48,21 @@ def first_of(name: str, those: Tensor) -> str:
     return element(name, int(those.flatten().int().argmax()), those.shape)
 
 
-def part(name: str, those: Tensor) -> str:
-    """Return words for the part of a tensor that has exactly the elements that `those` (bool) marks: from one element
-    on, or some columns. "" if there is no such part."""
+def part(name: str, those: Tensor) -> Fact | None:
+    """Return the part of a tensor that has exactly the elements that `those` (bool) marks: from one element on, or some
+    columns. None if there is no such part."""
     flat = those.flatten()
     begin = int(flat.int().argmax())
     if begin and bool(flat[begin:].all()):
-        return f"from {element(name, begin, those.shape)} on"
+        return fact("part.from", element=element(name, begin, those.shape))
     if those.ndim < 2:
-        return ""
+        return None
     rows = those.reshape(-1, those.shape[-1])
     columns = rows.any(0).nonzero().flatten()
     first, last = int(columns[0]), int(columns[-1])
     if last - first + 1 == rows.shape[1] or not bool(rows[:, first : last + 1].all()):
-        return ""
-    return f"in column {first:,}" if first == last else f"in columns {first:,} to {last:,}"
+        return None
+    return fact("part.column" if first == last else "part.columns", first=first, last=last)
 
 
 def place(assignment: Assignment, source: str, line: int) -> Place | None:
@@ -125,7 +123,8 @@ class _Filling(Formatter):
 
 
 def mistaken(hint: str) -> Fact:
-    """Return the hint of an assignment's mistake as a fact. {program} and the like are terms of the language there."""
+    """Return the hint of an assignment's mistake, or of a clue, as a fact. {program} and the like are terms of the
+    language there."""
     return fact("mistake", hint=hint)
 
 
@@ -166,9 +165,9 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def in_line(line: int) -> str:
+def in_line(line: int) -> Fact | str:
     """Return " in line 12", or "" for line 0, which stands for an unknown line."""
-    return f" in line {line}" if line else ""
+    return fact("in_line", line=line) if line else ""
 
 
 def program(one: Program, *others: Program) -> str:

@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from grader.course.cases import Case
+from grader.judging.explain.wording import phrases_of, say
 from grader.judging.prepared import Prepared
 from grader.judging.repair.proof import Proof, proved
 from grader.judging.repair.trial import Trial
 from grader.judging.repair.words import line_of, told
+from grader.languages.phrases import fact
 from grader.plan.edits import Edit, difference, edited
 from grader.plan.messages import MOST_EDITED
 from grader.plan.plan import Malformed
@@ -50,7 +52,6 @@ MOST_PROOFS = 8
 MOST_LINES = 16
 # A file that ends planners, or hangs in them, delays the whole class.
 MOST_LOST = 2
-UNTRIED = " Not all large sizes were tried here."
 # Changes whose weights differ by at most this are reported together, since none is the only one.
 NEARLY = 0.5
 
@@ -94,9 +95,8 @@ def repaired(
     to mend. `checks` are the outcomes of the task. `progress` is called with the number of edits that were tried, and
     with their largest number. The caller has judged the task. Raises InfrastructureError."""
     task, hints = prepared.task, prepared.task.course.hints
-    front_end = task.assignment.front_end
     case = failed_case(prepared, checks)
-    if hints.level == "off" or not front_end.edits or case is None:
+    if hints.level == "off" or not task.assignment.front_end.edits or case is None:
         return None
     search = _Search(prepared, case, _lines(checks))
     _search(search, hints.tries, progress)
@@ -108,7 +108,8 @@ def repaired(
     edits, whole = [edit for edit, _ in near], all(proof.whole for _, proof in near)
     return Repair(
         level=hints.level, line=line_of(task.text, edits), kind=best.kind,
-        told=told(task.text, edits, hints.level, front_end.edits) + ("" if whole else UNTRIED),
+        told=say(phrases_of(task.assignment, task.text), told(task.text, edits, hints.level),
+                 None if whole else fact("repair.untried")),
         diff=difference(task.text, edited(task.text, best)), tried=search.tried, cases=proof.cases)
 
 

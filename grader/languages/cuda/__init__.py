@@ -10,8 +10,6 @@ from grader.languages.cuda import toolkit
 from grader.languages.cuda.phrases import PHRASES
 from grader.languages.cuda.source import outline
 from grader.languages.cuda.text import argument_names, check_launch, read_kernel
-from grader.languages.phrases import EDITS
-from grader.plan.edits import EditKind
 from grader.plan.plan import DType, Kernel, Launch
 
 # Instructions of tensor cores: "PTX ISA", "Warp Level Matrix Multiply-Accumulate Instructions".
@@ -28,10 +26,6 @@ _ELEMENTS: dict[DType, str] = {
 _WAITS = ("\tld.volatile.", "\tld.relaxed.", "\tld.acquire.", "\tatom.", "\tnanosleep.")
 # Directives by which `__launch_bounds__` and its like bound threads or registers.
 _BOUNDED = (".maxntid", ".maxnreg", ".reqntid")
-_EDITS: dict[EditKind, str] = {
-    "extra": "a statement that should not be there", "axis": "x in place of y, or y in place of x",
-    "start": "an initial value", "block": "a different number of threads", "end": "an end that is limited by a size",
-}  # fmt: skip
 
 
 def _traits(kernel: Kernel) -> frozenset[Trait]:
@@ -57,7 +51,7 @@ def _blocks(launch: Launch, kernel: Kernel) -> frozenset[int]:
 FRONT_END = FrontEnd(
     name="cuda", title="CUDA C++", jplag="cpp", suffix=".cu", signature=_signature, phrases=PHRASES,
     read_kernel=read_kernel, check_launch=check_launch, argument_names=argument_names, traits=_traits, blocks=_blocks,
-    outline=outline, edits=EDITS | _EDITS, problem=toolkit.problem, tools=toolkit.homes, installed=toolkit.installed,
+    outline=outline, edits=True, problem=toolkit.problem, tools=toolkit.homes, installed=toolkit.installed,
     launch_options={
         "cluster": "__cluster_dims__", "cooperative": "cudaLaunchCooperativeKernel",
         "programmatic": "cudaLaunchAttributeProgrammaticStreamSerialization"})

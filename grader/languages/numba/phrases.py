@@ -10,9 +10,9 @@ from grader.languages.triton.phrases import PHRASES as TRITON
 from grader.languages.triton.phrases.slips import slips
 
 _HERE = Path(__file__).parent
-# Clues of Triton's that speak of its kernels: the others are about Python.
+# Clues of Triton's that speak of its kernels, in its terms too: the others are about Python.
 _FOREIGN = re.compile(
-    r"\btl\.|[Tt]riton|num_(?:warps|stages|ctas)|constexpr|mask=|other=|\(programs|CompiledKernel|<lambda>")
+    r"\{(?:tl|jit|dot|language|tanh)\}|\btl\.|[Tt]riton|num_(?:warps|stages|ctas)|constexpr|mask=|other=|\(programs|CompiledKernel|<lambda>")
 
 PHRASES = Phrases(
     catalogue(THREADS, PYTHON, _HERE / "messages.toml"),

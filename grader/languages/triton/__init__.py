@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from grader.languages import FrontEnd, Trait
-from grader.languages.phrases import EDITS
 from grader.languages.python import outline, signature
 from grader.languages.triton.phrases import PHRASES
 from grader.languages.triton.text import argument_names, check_launch, read_kernel
@@ -36,6 +35,6 @@ def _blocks(launch: Launch, kernel: Kernel) -> frozenset[int]:
 FRONT_END = FrontEnd(
     name="triton", title="Triton", jplag="python3", lowers_to="cuda", suffix=".py", signature=signature,
     phrases=PHRASES, read_kernel=read_kernel, check_launch=check_launch, argument_names=argument_names, traits=_traits,
-    blocks=_blocks, outline=outline, edits=EDITS,
+    blocks=_blocks, outline=outline, edits=True,
     launch_options={
         "cluster": "num_ctas", "cooperative": "launch_cooperative_grid=True", "programmatic": "launch_pdl"})

@@ -30,8 +30,8 @@ def test_what_triton_does_not_compile_has_a_hint(kernels: dict[str, Any], name: 
         lower(kernel, {"x": "*fp32", "n": "i32"}, {"BLOCK": 32})
     # Triton counts from the kernel's `def`.
     line = getattr(getattr(error.value, "node", None), "lineno", 2)
-    detail = explain_failure(SILU, "compile_error", f"{error.typename}: {error.value}", line=7,
-                             text=body.split("\n")[line - 2].strip())
+    detail = explain_failure(SILU, "compile_error", f"{error.typename}: {error.value}", line=1,
+                             source=body.split("\n")[line - 2].strip())
     assert words in detail.hint and detail.kind == "compile_error"
     assert not detail.message.startswith("CompilationError: at "), "the kernel's text is quoted"
 
@@ -85,9 +85,9 @@ def test_what_triton_does_not_compile_has_a_hint(kernels: dict[str, Any], name: 
     ],
 )
 def test_failures_have_hints(kind: FailureKind, message: str, words: str) -> None:
-    detail = explain_failure(SILU, kind, message, line=7, text="y = kernel[grid](x)")
+    detail = explain_failure(SILU, kind, message, line=1, source="y = kernel[grid](x)")
     assert words in detail.hint and detail.kind == kind
-    assert detail.place is not None and (detail.place.file, detail.place.line) == ("silu.py", 7)
+    assert detail.place is not None and (detail.place.file, detail.place.line) == ("silu.py", 1)
 
 
 PLAIN = "TypeError: 'function' object is not subscriptable"
@@ -166,7 +166,7 @@ NO_TENSOR = "AttributeError: 'NoneType' object has no attribute 'to_tensor'"
      "p = tl.where(m, x, 0)", "two blocks of one type"),
 ])
 def test_the_line_has_a_say_in_the_hint(kind: FailureKind, message: str, text: str, words: str) -> None:
-    assert words in explain_failure(SILU, kind, message, line=7, text=text).hint
+    assert words in explain_failure(SILU, kind, message, line=1, source=text).hint
 
 
 @pytest.mark.parametrize(("constants", "text", "words"), [
@@ -177,14 +177,14 @@ def test_the_line_has_a_say_in_the_hint(kind: FailureKind, message: str, text: s
 ])
 def test_constants_of_the_line_are_told(constants: dict[str, str], text: str, words: str) -> None:
     said = "arange's range must be a power of 2"
-    assert words in explain_failure(SILU, "compile_error", said, text=text, constants=constants).hint
+    assert words in explain_failure(SILU, "compile_error", said, line=1, source=text, constants=constants).hint
 
 
 def test_constants_of_other_lines_are_told_where_they_decide() -> None:
     said = "Input shapes should have M >= 1, N >= 1 and K >= 16"
     told = {
         str(constants): explain_failure(
-            SILU, "compile_error", said, text="acc += tl.dot(a, b)", constants=constants).hint
+            SILU, "compile_error", said, line=1, source="acc += tl.dot(a, b)", constants=constants).hint
         for constants in ({"M": "1", "T": "8"}, {"T": "1"})}
     assert ["(here T = 8)" in hint for hint in told.values()] == [True, False]
     assert ["(here T = 1)" in hint for hint in told.values()] == [False, True]
@@ -230,8 +230,8 @@ def test_addresses_are_no_part_of_a_message() -> None:
 
 
 def test_what_a_submission_raises_itself_is_no_riddle() -> None:
-    detail = explain_failure(SILU, "exception", "ValueError: 9 is odd", line=3, text='raise ValueError(f"{n} is odd")')
-    assert "raises this" in detail.hint
+    raised = 'raise ValueError(f"{n} is odd")'
+    assert "raises this" in explain_failure(SILU, "exception", "ValueError: 9 is odd", line=1, source=raised).hint
 
 
 @each_row("number", [
@@ -243,7 +243,7 @@ def test_signals_have_hints_of_their_own(number: signal.Signals) -> None:
 
 
 def test_a_loop_that_runs_out_of_time_is_asked_about() -> None:
-    assert "ever become false" in explain_failure(SILU, "time_out", "no answer", line=3, text="while True:").hint
+    assert "ever become false" in explain_failure(SILU, "time_out", "no answer", line=1, source="while True:").hint
 
 
 def test_messages_of_a_submission_are_one_short_line() -> None:

@@ -113,7 +113,7 @@ COMPILED = [
 
 @each_row(("message", "line", "said"), COMPILED)
 def test_a_message_of_the_compiler_tells_what_to_do(message: str, line: str, said: str) -> None:
-    told = explain_failure(SILU, "compile_error", message, line=3, text=line)
+    told = explain_failure(SILU, "compile_error", message, line=1, source=line)
     assert said in told.hint and "{" not in told.hint.replace("{ ", "").replace("each {", "")
     # The place stands beside the message.
     assert "silu.cu" not in told.message and "error:" not in told.message

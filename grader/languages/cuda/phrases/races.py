@@ -30,7 +30,7 @@ def closer(found: Undefined, source: str) -> Closer:
                                    load_line=load.first.line))
     if (other := _other_use(words, found)) is not None:
         again = "next" if other > found.line else "same"
-        return Closer({**values, "line": f" in line {other} and in line {found.line}"},
+        return Closer({**values, "line": fact("in_lines", first=other, then=found.line)},
                       fact(f"race.between.{again}", first=other, then=found.line))
     return Closer(values, fact("race.again", tensor=f"`{found.tensor}`") if _written_again(words, found) else None)
 

@@ -6,6 +6,7 @@ from typing import cast
 
 import pytest
 
+from grader.judging.explain import explain_stop
 from grader.plan.messages import Failed
 from grader.plan.plan import Integer, Launch, Plan
 from tests.languages.triton.planner.harness import assignment_of, plan_file
@@ -81,6 +82,25 @@ def test_what_no_plan_has_is_refused_with_what_to_write(call: str, said: str) ->
     found = planned(call)
     assert isinstance(found, Failed) and found.failure == "unsupported", found
     assert said in found.message and found.line, found
+
+
+@each_row(("line", "said"), [
+    ("y = gl.dot(x, x)", "Gluon has no dot: multiply tiles with mma_v2 of triton.experimental.gluon"),
+    ("y = gl.trans(x)", "Gluon has no trans: gl.permute(tile, (1, 0)) transposes a tile."),
+    ("gl.debug_barrier()", "Gluon has no debug_barrier: its barrier is gl.thread_barrier()"),
+    ("y = dot(x, x)", "Gluon has no dot"),
+    ("y = torch.exp(x)", "use Gluon only (gl.exp, gl.sum, gl.where ...)"),
+    ("y = ordinary(x)", "put @gluon.jit above ordinary"),
+    ("y = x[0]", "load with gl.load(pointer + offsets, mask)"),
+])
+def test_a_kernel_that_does_not_compile_has_a_hint_in_gluons_words(line: str, said: str) -> None:
+    source = HEAD.replace("    gl.store(out_ptr + offsets", f"    {line}\n    gl.store(out_ptr + offsets", 1)
+    source += ("def ordinary(x):\n    return x\n\n"
+               "def silu(x, out):\n    kernel[(3,)](x, out, x.numel(), 0.5, BLOCK=256)\n")
+    assignment = assignment_of("silu")
+    failed = plan_file(source, "silu", assignment.cases[2])
+    assert isinstance(failed, Failed), failed
+    assert said in (hint := explain_stop(assignment, source, failed).hint) and "tl." not in hint, hint
 
 
 def test_a_program_with_more_shared_memory_than_the_gpu_has_does_not_start() -> None:
