@@ -13,6 +13,7 @@ from grader.course.assignment import Assignment
 from grader.course.cases import dtype_of, strides_of
 from grader.course.parameters import DType, Input, Inputs, Scalar, Update
 from grader.judging.running.buffers import DTYPES
+from grader.plan.plan import spanned
 
 # Fewer digits must exceed the allowed error by this factor, so that no draw makes them pass by chance.
 FEWER_DIGITS_RATIO = 3.0
@@ -119,8 +120,7 @@ def _as_if_contiguous(name: str) -> Callable[[Aim], Tensor | None]:
         parameter = next(p for p in aim.view.parameters if p.name == name)
         assert not isinstance(parameter, Scalar)
         strides = strides_of(parameter, case)
-        ends = sum((extent - 1) * stride for extent, stride in zip(x.shape, strides, strict=True))
-        places = torch.zeros(ends + 1, dtype=torch.int64)
+        places = torch.zeros(spanned(x.shape, strides), dtype=torch.int64)
         places.as_strided(x.shape, strides).copy_(torch.arange(1, x.numel() + 1).view(x.shape))
         first = places[: x.numel()]
         if bool((first == 0).any()):

@@ -11,8 +11,8 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from grader.host import handles
-from grader.host.constants import known
-from grader.host.handles import Handle
+from grader.host.dispatch import pin_memory
+from grader.host.handles import Handle, known
 from grader.host.record import session
 from grader.plan.messages import Refusal
 
@@ -119,7 +119,7 @@ def _cuda(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _pin_memory(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
-        return handles.pin_memory(args[0])
+        return pin_memory(args[0])
 
 
 def _set_item(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -174,3 +174,4 @@ _CAUGHT: dict[Any, Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]] = {
     _Tensor.__repr__: _printed, _Tensor.__format__: _printed,
     _Tensor.type: _type, _Tensor.__deepcopy__: _deep_copy,
 }  # fmt: skip
+Handle.run_function = call

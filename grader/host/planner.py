@@ -21,6 +21,7 @@ from typing import Any, Literal, Protocol
 import torch
 
 from grader.host import assemble, audit, editing, failures, handles, record, source, torch_cuda
+from grader.host.dispatch import DispatchMode
 from grader.host.functions import FunctionMode
 from grader.host.record import Session
 from grader.plan import serving
@@ -146,7 +147,7 @@ class HostPlanner:
         self.language = language(self.session)
         audit.install(self.session)
         sys.argv = [request.file]
-        handles.DispatchMode().__enter__()  # type: ignore[no-untyped-call]
+        DispatchMode().__enter__()  # type: ignore[no-untyped-call]
         FunctionMode().__enter__()  # type: ignore[no-untyped-call]
 
     def forget(self) -> None:

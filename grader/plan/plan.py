@@ -87,6 +87,11 @@ class View(Shaped):
     strides: Shape
     dtype: DType
 
+    @property
+    def end(self) -> int:
+        """Return the bytes from the buffer's start to the end of the last element."""
+        return self.offset + spanned(self.shape, self.strides) * ITEM_BYTES[self.dtype]
+
 
 class OrderedOperation(Shaped):
     """An operation, and the line in which host code asks for it.

@@ -170,8 +170,7 @@ def _view(view: View, buffers: Sequence[BufferMemory]) -> tuple[Array, Array | N
         raise ValueError("a view with as many strides as sizes expected")
     if 0 in view.shape:
         return np.zeros(view.shape, _NUMPY[view.dtype]), None
-    reach = view.offset + size * (1 + sum((n - 1) * stride for n, stride in zip(view.shape, view.strides, strict=True)))
-    if reach > buffer.raw.size:
+    if view.end > buffer.raw.size:
         raise ValueError("a view that reaches out of its buffer")
     strides = [stride * size for stride in view.strides]
     element = np.ndarray(view.shape, _NUMPY[view.dtype], buffer.raw, view.offset, strides)

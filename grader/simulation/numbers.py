@@ -88,6 +88,14 @@ def odd_single(value: Array, error: Array | float = 0.0) -> Array:
     return result
 
 
+def nearest(bits: Array, lost: int) -> Array:
+    """Return the bits of float32 raised so that the number without its last `lost` bits is the nearest one, ties to
+    even."""
+    below_half, last = np.uint32((1 << lost - 1) - 1), np.uint32(lost)
+    raised: Array = bits + (below_half + (bits >> last & np.uint32(1)))
+    return raised
+
+
 def from_bf16(stored: Array) -> Array:
     """Return bf16's bit patterns as float32."""
     return (stored.astype(np.uint32) << np.uint32(16)).view(np.float32)

@@ -307,14 +307,9 @@ class _Check:
 
     def _beyond(self, view: View) -> int:
         """Return the number of bytes by which a view ends after its buffer; not positive for a view inside it."""
-        item = ITEM_BYTES[view.dtype]
-        if len(view.shape) != len(view.strides) or view.offset % item:
+        if len(view.shape) != len(view.strides) or view.offset % ITEM_BYTES[view.dtype]:
             raise Malformed("a view whose strides or offset no tensor has")
-        end = view.offset
-        if all(view.shape):
-            last = sum((size - 1) * stride for size, stride in zip(view.shape, view.strides, strict=True))
-            end += (last + 1) * item
-        return end - self.plan.buffers[view.buffer].bytes
+        return view.end - self.plan.buffers[view.buffer].bytes
 
     def _written(self, number: int) -> None:
         if number < len(self.given) and not self.given[number].output:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from grader.simulation.numbers import exact, odd_single, whole_numbers
+from grader.simulation.numbers import exact, nearest, odd_single, whole_numbers
 from grader.simulation.ptx.types import DTYPES, Array, Unsupported
 from grader.simulation.ptx.values import rounding
 from grader.simulation.ptx.values.bytes8 import BYTES, from_bytes, to_bytes
@@ -132,8 +132,7 @@ def _to_tf32(flags: frozenset[str]) -> Rule:
         if mode == "rna":
             bits = np.where(np.isfinite(values), bits + half, bits)
         elif mode == "rn":
-            even = np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))
-            bits = np.where(np.isfinite(values), bits + even, bits)
+            bits = np.where(np.isfinite(values), nearest(bits, 13), bits)
         result = (bits if mode == "rna" else np.where(np.isnan(values), np.uint32(0x7FFFFFFF), bits)) & ~rest
         if "satfinite" in flags:
             result = np.where((result << np.uint32(1)) == np.uint32(0xFF000000),

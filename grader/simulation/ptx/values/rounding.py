@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.simulation.numbers import two_sum
+from grader.simulation.numbers import nearest, two_sum
 from grader.simulation.ptx.types import Array
 
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -75,7 +75,7 @@ def to_bf16(values: Array, mode: str = "rn") -> Array:
     """Return float32 as bf16's bit patterns; NaN becomes 0x7fff."""
     bits = np.asarray(values).view(np.uint32)
     if mode == "rn":
-        bits = bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1))
+        bits = nearest(bits, 16)
     elif mode in _INFINITY:
         away = (bits >> np.uint32(31) != 0) == (mode == "rm")
         bits = bits + np.where(away & np.isfinite(values), np.uint32(0xFFFF), np.uint32(0))

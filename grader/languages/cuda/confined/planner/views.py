@@ -11,7 +11,7 @@ from grader.languages.cuda.confined.planner.memories import Memories, TakenMemor
 from grader.languages.cuda.confined.planner.records import HostRecord
 from grader.languages.cuda.confined.planner.staging import GatheredPiece
 from grader.languages.cuda.confined.planner.tokens import WORD
-from grader.plan.plan import ITEM_BYTES, Copy, DType, Fill, View
+from grader.plan.plan import ITEM_BYTES, Copy, DType, Fill, View, spanned
 
 MOST_FILLS = 4096
 # Element types: copies change no bits, so any type of the size will do; fills take an integer.
@@ -64,8 +64,8 @@ def repeated(first: Copy, last: Copy, count: int) -> Copy | None:
         merged.append(one.model_copy(update={"shape": [count, *one.shape], "strides": [step, *one.strides]}))
     source, target = merged
     # If pieces overlap, one copy does not write them in order.
-    extent = sum((size - 1) * by for size, by in zip(target.shape[1:], target.strides[1:], strict=True)) + 1
-    return first.model_copy(update={"source": source, "target": target}) if target.strides[0] >= extent else None
+    apart = target.strides[0] >= spanned(target.shape[1:], target.strides[1:])
+    return first.model_copy(update={"source": source, "target": target}) if apart else None
 
 
 def _as_matrix(dense: View, like: View) -> View:

@@ -13,6 +13,7 @@ import torch
 from grader.host.handles import GPU, Handle, memory_of
 from grader.host.record import session
 from grader.languages.numba.confined import api
+from grader.plan.plan import spanned
 
 
 class NumbaArray:
@@ -198,7 +199,7 @@ def made(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = 
     kind, place = torch_dtype(dtype), {"device": "cpu", "pin_memory": True} if pinned else {"device": GPU}
     if strides is not None:
         steps = [int(one) // kind.itemsize for one in (strides if isinstance(strides, (tuple, list)) else [strides])]
-        room = torch.empty(1 + sum((n - 1) * s for n, s in zip(sizes, steps, strict=True)), dtype=kind, **place)
+        room = torch.empty(spanned(sizes, steps), dtype=kind, **place)
         return room.as_strided(sizes, steps)
     if order == "F":
         return torch.empty(sizes[::-1], dtype=kind, **place).permute(*range(len(sizes))[::-1])

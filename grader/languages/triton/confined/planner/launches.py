@@ -33,7 +33,6 @@ from grader.languages.triton.confined.planner.failures import NotLowered
 from grader.languages.triton.options import WARP, Options
 from grader.plan.messages import Resources, kernel_key
 from grader.plan.plan import (
-    ITEM_BYTES,
     MOST_KERNELS,
     TEXT_CHARACTERS,
     Argument,
@@ -346,7 +345,10 @@ def _argument(session: Session, index: int, kind: str, value: Any) -> Argument:
         view = View(
             buffer=session.number(memory), offset=offset, shape=[int(n) for n in value.shape],
             strides=[int(n) for n in value.strides], dtype=dtype)
-        _check_extent(view, memory)
+        if view.end > memory.bytes:
+            raise ValueError(
+                f"a descriptor of shape {view.shape} and strides {view.strides} reaches past its tensor of "
+                f"{memory.bytes} bytes")
         return Descriptor(view=view, block=[int(n) for n in value.block_shape], padding=value.padding)
     if kind in ("fp16", "bf16", "fp32", "fp64"):
         return Float(type=cast(Any, kind), value=_cut(float(value)) if kind == "bf16" else float(value))
@@ -380,12 +382,3 @@ def _pointed(session: Session, index: int, value: Any) -> tuple[Memory, int]:
     # The kernel may write it.
     memory.constant = None
     return memory, offset
-
-
-def _check_extent(view: View, memory: Memory) -> None:
-    size = ITEM_BYTES[view.dtype]
-    last = sum((n - 1) * s for n, s in zip(view.shape, view.strides, strict=True))
-    if view.offset + (last + 1) * size > memory.bytes:
-        raise ValueError(
-            f"a descriptor of shape {view.shape} and strides {view.strides} reaches past its tensor of "
-            f"{memory.bytes} bytes")

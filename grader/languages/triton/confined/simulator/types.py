@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from grader.plan.limits import Unsupported
-from grader.simulation.numbers import FLOAT8, from_bf16, from_float8, to_float8
+from grader.simulation.numbers import FLOAT8, from_bf16, from_float8, nearest, to_float8
 
 Array = Any
 """A NumPy array of any shape and type; NumPy's own annotations say no more."""
@@ -25,7 +25,6 @@ MOST_ELEMENTS = 1 << 20
 """Elements of a tensor: Triton's own limit, `TRITON_MAX_TENSOR_NUMEL`."""
 MOST_CHARACTERS = 400
 MOST_RANK = 32
-
 
 
 @dataclass(frozen=True)
@@ -112,9 +111,7 @@ def bits(values: Array) -> Array:
 
 
 def _round_bfloat16(values: Array) -> Array:
-    given = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    # Rounds to nearest, ties to even.
-    raised = given + (np.uint32(0x7FFF) + (given >> np.uint32(16) & np.uint32(1)))
+    raised = nearest(np.ascontiguousarray(values, np.float32).view(np.uint32), 16)
     return np.where(np.isnan(values), np.float32(np.nan), (raised & np.uint32(0xFFFF0000)).view(np.float32))
 
 
