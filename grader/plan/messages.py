@@ -36,7 +36,6 @@ MOST_EDITED = 60
 """The most files that one request plans."""
 EDITED_PLAN_BYTES = 1 << 20
 """Room for the plan of an edited file."""
-
 BUILT_BYTES = 48 << 20
 """Room for what a builder makes of a file."""
 
@@ -108,14 +107,15 @@ class MakeShared(Message):
 
 
 class Build(Message):
-    """A request to build the submission's file for `device`, in a language that needs a build. Descriptor 0 holds the
-    source, descriptor 1 the result of `MakeShared`; descriptor 2 takes the result of the build, for a planner."""
+    """A request to build the submission's file for `device`. Descriptor 0 holds the source, or, with `edited`, `Texts`
+    of copies to build together; descriptor 1 the result of `MakeShared`; descriptor 2 takes the build for a planner."""
 
     op: Literal["build"] = "build"
     file: Name
     function: Name
     device: Device
     given: list[Given]
+    edited: bool = False
 
 
 class Built(Message):
@@ -256,8 +256,8 @@ class Listed(Message):
 
 class PlanEdited(Message):
     """A request to load several edited files, and plan `call` of the function of each. Descriptor 0 holds `Texts`,
-    `bytes` long; descriptor 1 takes a plan for each file, at multiples of EDITED_PLAN_BYTES. Each file has `seconds` of
-    processor time."""
+    `bytes` long; descriptor 1 takes a plan for each file, at multiples of EDITED_PLAN_BYTES; in a language with a
+    builder, descriptor 2 holds the files' build. Each file has `seconds` of processor time."""
 
     op: Literal["plan_edited"] = "plan_edited"
     load: Load

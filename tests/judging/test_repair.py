@@ -106,8 +106,9 @@ def test_one_change_is_found_and_proved(before: str, after: str, kind: str) -> N
 
 
 @pytest.mark.skipif(problem() != "", reason=f"no nvcc: {problem()}")
-def test_a_file_that_has_to_be_built_is_mended_too() -> None:
-    text = CUDA.replace("i < n", "i <= n")
+@pytest.mark.parametrize("space", ["", pytest.param("::", marks=pytest.mark.full)], ids=["together", "one by one"])
+def test_a_file_that_has_to_be_built_is_mended_too(space: str) -> None:
+    text = CUDA.replace("i < n", "i <= n").replace("    silu_kernel<<<", f"    {space}silu_kernel<<<")
     assignment = assignments()["silu"].model_copy(update={"suffix": ".cu"})
     task = Prepared(Task(assignment, Source(content=text.encode(), file="silu.cu"), COURSE, b"seed", "cpu"))
     found = repaired(task, Judgement(task).take_all())

@@ -17,7 +17,7 @@ from grader.judging.running.lane import LANE, Station
 from grader.plan import language_folders, wire
 from grader.plan.compiled import Binary, Facts, Fits, Problem
 from grader.plan.device import Device
-from grader.plan.messages import Build, Failed, Resources, kernel_key
+from grader.plan.messages import Build, Failed, Resources, Texts, kernel_key
 from grader.plan.plan import MOST_KERNELS, Kernel, Plan
 from grader.sandbox.forkserver import clock
 from grader.sandbox.forkserver.conversation import Conversation, Lost
@@ -76,13 +76,19 @@ class Preparing:
     def build(self) -> None:
         """Begin to build the file, if its language has a builder."""
         if self._built is None and self.builds:
-            # A builder needs only the types of a call's parameters, so their values do not matter.
-            numbers = {one.name: 0.0 for one in self._assignment.parameters if isinstance(one, Scalar)}
-            call = Wanted(self._assignment.cases[0], numbers)
-            request = Build(seq=0, file=self._assignment.file, function=self._assignment.function, device=self.device,
-                            given=given_of(self._assignment, call))
-            self._built = LANE.builders.submit(
-                self._builder, request, self._source, self._bounds(), self._allowance)
+            self._built = self._submitted(self._source)
+
+    def build_together(self, texts: Sequence[str]) -> Future[bytes | Failed | Lost]:
+        """Begin to build edited copies of the file, and return the future of their build."""
+        return self._submitted(Texts(texts=list(texts)).model_dump_json().encode(), edited=True)
+
+    def _submitted(self, source: bytes, *, edited: bool = False) -> Future[bytes | Failed | Lost]:
+        # A builder needs only the types of a call's parameters, so their values do not matter.
+        numbers = {one.name: 0.0 for one in self._assignment.parameters if isinstance(one, Scalar)}
+        call = Wanted(self._assignment.cases[0], numbers)
+        request = Build(seq=0, file=self._assignment.file, function=self._assignment.function, device=self.device,
+                        given=given_of(self._assignment, call), edited=edited)
+        return LANE.builders.submit(self._builder, request, source, self._bounds(), self._allowance)
 
     def built(self) -> bytes | Failed | Lost:
         """Return the build of the file, or the reason why there is none. Raises InfrastructureError."""

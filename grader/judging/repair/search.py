@@ -38,8 +38,8 @@ class Pace:
 # A process takes as long to start as two files to be planned, and most searches end early. A better change may follow
 # the first that is proved. Likelier changes come earlier, so some dozens more are tried.
 PLANNED = Pace(first=15, most=MOST_EDITED, after=60, share=1)
-# A file takes a second to be built, and two are built side by side.
-BUILT = Pace(first=2, most=2, after=4, share=1 / 10)
+# Files are built together: one more takes a tenth of a second, and one alone takes more than a second.
+BUILT = Pace(first=20, most=MOST_EDITED, after=4, share=1 / 10)
 
 # Processor seconds of a search, of all its processes, builds and proofs included. This bound ends the search for
 # hostile files alone. For honest ones the number of edits does, so that the same file gets the same hint, on a busy

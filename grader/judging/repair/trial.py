@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from pydantic import ValidationError
 
@@ -15,10 +16,10 @@ from grader.judging.answers.answers import compared
 from grader.judging.answers.inputs import Draws
 from grader.judging.explain import explain_findings
 from grader.judging.plans.planning import Wanted, given_of
-from grader.judging.plans.preparing import Preparing
 from grader.judging.plans.rules import check, check_kernels
 from grader.judging.prepared import Prepared
 from grader.judging.running.buffers import memory_file
+from grader.judging.running.builders import AT_ONCE
 from grader.judging.running.exchange import ask_once
 from grader.judging.running.simulation import Ran, Simulation
 from grader.plan.edits import Edit, Edits
@@ -84,29 +85,35 @@ class Trial:
     def right(self, texts: Sequence[str]) -> Iterator[bool]:
         """Plan at most MOST_EDITED files, and yield whether each gives the right answer, which is simulated when it is
         asked for. Raises InfrastructureError."""
-        plans = self._built(texts) if self._preparing.builds else self._planned(texts)
+        plans = self._built(texts) if self._preparing.builds else iter(self._planned(texts))
         return (plan is not None and self._once(plan) for plan in plans)
 
     def end(self) -> None:
         self._simulation.end()
 
-    def _built(self, texts: Sequence[str]) -> list[Plan | None]:
-        """Return the plans of files that have to be built first, two at a time; each has planners of its own."""
-        task = self._task
-        files = [Preparing(task.assignment, text.encode(), task.course.limits, self._preparing.device)
-                 for text in texts]
-        for file in files:
-            file.build()
-        found = [file.plan([self._wanted]).outcomes[0] for file in files]
-        self.lost += sum(isinstance(one, Lost) for one in found)
-        return [one if isinstance(one, Plan) else None for one in found]
+    def _built(self, texts: Sequence[str]) -> Iterator[Plan | None]:
+        """Yield the plans of files that have to be built first: together, in as many parts as there are builders."""
+        plans = self._together([texts[first::AT_ONCE] for first in range(min(AT_ONCE, len(texts)))])
+        if any(plan for part in plans for plan in part):
+            yield from (plans[number % AT_ONCE][number // AT_ONCE] for number in range(len(texts)))
+            return
+        # A file may be one that does not compile beside others.
+        for first in range(0, len(texts), AT_ONCE):
+            yield from chain(*self._together([[text] for text in texts[first:first + AT_ONCE]]))
 
-    def _planned(self, texts: Sequence[str]) -> list[Plan | None]:
+    def _together(self, parts: Sequence[Sequence[str]]) -> list[list[Plan | None]]:
+        """Return the plans of the files of each part, which are built as one."""
+        made = [self._preparing.build_together(part) for part in parts]
+        return [self._planned(part, built) if isinstance(built := one.result(), bytes) else [None] * len(part)
+                for part, one in zip(parts, made, strict=True)]
+
+    def _planned(self, texts: Sequence[str], built: bytes | None = None) -> list[Plan | None]:
         assignment, written = self._task.assignment, Texts(texts=list(texts)).model_dump_json().encode()
         load = Load(seq=0, file=assignment.file, function=assignment.function, device=self._preparing.device,
                     given=self._given)
         call = PlanCall(seq=0, given=self._given, copies=bool(assignment.operators))
         files = [memory_file(contents=written), memory_file(len(texts) * EDITED_PLAN_BYTES)]
+        files += [] if built is None else [memory_file(contents=built)]
         try:
             reply = self._asked(
                 PlanEdited(seq=0, load=load, call=call, bytes=len(written), seconds=FILE_SECONDS), files,

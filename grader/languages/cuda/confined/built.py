@@ -1,8 +1,8 @@
-"""Result of a builder for a planner: a shared object, and after it what the planner has to know of the file.
+"""Result of a builder for a planner: a shared object, and after it what the planner has to know of each file in it.
 
 The object comes first, so that the result can be loaded as it is: loaders read an ELF file by its headers and not past
-its end. The two columns of `HostLines` follow (unsigned, little-endian, of 64 and of 32 bits), then `Contents` as JSON.
-The last bytes hold a magic number and the sizes of these parts.
+its end. The two columns of `HostLines` follow (unsigned, little-endian, of 64 and of 32 bits), then a list of
+`Contents` as JSON. The last bytes hold a magic number and the sizes of these parts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Annotated
 
 import numpy
 import numpy.typing
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from grader.plan.plan import MOST_ARGUMENTS, TEXT_CHARACTERS, Line, Malformed, Name, Shaped, Size
 
@@ -72,6 +72,9 @@ class Contents(Shaped):
     entries: Annotated[list[BuiltEntry], Field(max_length=MOST_ENTRIES)]
 
 
+_FILES: TypeAdapter[list[Contents | None]] = TypeAdapter(list[Contents | None])
+
+
 @dataclass(frozen=True)
 class HostLines:
     """Lines of the student's file by addresses in the object: `lines[i]` holds from `starts[i]` up to the next start, 0
@@ -95,15 +98,16 @@ class HostLines:
         return 0
 
 
-def write_built(library: bytes, lines: HostLines, contents: Contents) -> bytes:
-    described = contents.model_dump_json().encode()
+def write_built(library: bytes, lines: HostLines, *files: Contents | None) -> bytes:
+    described = _FILES.dump_json(list(files))
     return b"".join((
         library, lines.starts.astype("<u8").tobytes(), lines.lines.astype("<u4").tobytes(), described,
         _END.pack(_MAGIC, len(library), len(lines.starts), len(described))))
 
 
-def read_built(made: bytes) -> tuple[HostLines, Contents]:
-    """Read a builder's result. Raises Malformed for bytes of any other form than that of `write_built`."""
+def read_built(made: bytes, number: int = 0) -> tuple[HostLines, Contents]:
+    """Read a builder's result, for the file of this number. Raises Malformed for bytes of any other form than that of
+    `write_built`, and for a file that has not been built."""
     if len(made) < _END.size:
         raise Malformed("no result of a builder")
     magic, library, rows, described = _END.unpack_from(made, len(made) - _END.size)
@@ -113,7 +117,9 @@ def read_built(made: bytes) -> tuple[HostLines, Contents]:
     lines = numpy.frombuffer(made, "<u4", rows, library + 8 * rows)
     begins = library + 12 * rows
     try:
-        contents = Contents.model_validate_json(made[begins : begins + described])
+        contents = dict(enumerate(_FILES.validate_json(made[begins : begins + described]))).get(number)
     except (ValidationError, ValueError, RecursionError) as error:
         raise Malformed(f"a result of a builder that cannot be read: {type(error).__name__}") from None
+    if contents is None:
+        raise Malformed("a file that has not been built")
     return HostLines(starts, lines), contents

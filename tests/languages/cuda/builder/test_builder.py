@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.languages.cuda.confined.builder.functions import Found, NotFound, find
+from grader.languages.cuda.confined.builder.functions import Found, NotFound, candidates, find
 from grader.languages.cuda.confined.builder.programs import TooSlow, run
 from grader.languages.cuda.confined.builder.said import compile_failure
+from grader.languages.cuda.confined.built import Contents, read_built
 from grader.languages.cuda.toolkit import toolkit
 from grader.plan.device import TARGETS
-from grader.plan.messages import Failed, Given
+from grader.plan.messages import Failed, Given, Texts
+from grader.plan.plan import Malformed
 from grader.sandbox.forkserver import clock
 from tests.languages.cuda.compiling import needs_nvcc
 from tests.languages.cuda.planner.harness import build, contents_of, elementwise, size, tensor
@@ -73,8 +75,8 @@ def found_in(folder: Path, source: str, given: list[Given] | None = None) -> Fou
     command = [compilers.host, "-c", f"-I{compilers.include}", "x.cpp", "-o", "x.o"]
     done = run(command, folder, time.monotonic() + 60)
     assert not done.status, done.said
-    return find(folder, ["x.o"], "silu", elementwise(4) if given is None else given, source, set(),
-                until=clock.now() + 60)
+    found = candidates(folder, ["x.o"], "silu", clock.now() + 60)
+    return find(found, "silu", elementwise(4) if given is None else given, source, set())
 
 
 HALVES = [tensor("a", 4, dtype="float16"), tensor("c", 4, dtype="float16", output=True), size("n", 4)]
@@ -138,3 +140,28 @@ def test_a_kernel_is_compiled_for_the_device_and_named_alike_each_time() -> None
     (entry,), (again,) = contents_of(first).entries, contents_of(second).entries
     assert ".target sm_80" in entry.text and entry.name == "k"
     assert (entry.text, entry.symbol) == (again.text, again.symbol)
+
+
+def edited(*texts: str) -> list[Contents | None]:
+    """What a planner reads of each of these copies, which are built together: None of one that is not built."""
+    made = build(Texts(texts=list(texts)).model_dump_json(), "silu", elementwise(100), edited=True)
+    assert isinstance(made, bytes), made
+    found: list[Contents | None] = []
+    for number in range(len(texts)):
+        try:
+            found.append(read_built(made, number)[1])
+        except Malformed:
+            found.append(None)
+    return found
+
+
+def test_edited_copies_are_built_together_without_those_that_do_not_compile() -> None:
+    source = f"#include <cmath>\n__device__ float scale = 2.0f;\n{RIGHT}"
+    first, other, alike, *none = edited(
+        source, source.replace("] = x", "] = scale * x"), source.replace("void silu", 'extern "C" void silu'),
+        source.replace("< n)", "< m)"), source.replace("void silu", "static void silu"),
+        source.replace("<<<1,", "<<<,"))
+    assert none == [None] * 3 and first and other and alike
+    assert [len(one.entries) for one in (first, other, alike)] == [1, 1, 1]
+    assert len({(one.symbol, one.entries[0].symbol) for one in (first, other, alike)}) == 3
+    assert [len(one.entries[0].variables) for one in (first, other, alike)] == [0, 1, 0]

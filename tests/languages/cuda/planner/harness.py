@@ -115,13 +115,15 @@ def _memory(contents: bytes = b"", room: int = 0) -> int:
     return file
 
 
-def build(source: str, function: str, given: Sequence[Given], device: Device = DEVICE) -> bytes | Failed:
-    """What the builder makes of a file."""
+def build(
+    source: str, function: str, given: Sequence[Given], device: Device = DEVICE, *, edited: bool = False
+) -> bytes | Failed:
+    """What the builder makes of a file, or of the edited copies of one."""
     text, shared, result = _memory(source.encode()), _memory(_shared()), _memory(room=BUILT_BYTES)
     try:
         with Served(builder.serve) as part:
-            reply = part.ask(Build(seq=0, file=f"{function}.cu", function=function, device=device, given=list(given)),
-                             BUILDER_REPLY, text, shared, result)
+            reply = part.ask(Build(seq=0, file=f"{function}.cu", function=function, device=device, given=list(given),
+                                   edited=edited), BUILDER_REPLY, text, shared, result)
         return os.pread(result, reply.bytes, 0) if isinstance(reply, Built) else reply
     finally:
         for file in (text, shared, result):

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_letters, digits
+from typing import NamedTuple
 
 from grader.languages.cuda.confined.builder.programs import output
 from grader.languages.cuda.confined.built import HostParameter
@@ -34,6 +35,8 @@ _SPELLED = {
 # No pattern may try a long match from each character of a run: that is quadratic, and a file may have any length.
 _ATTRIBUTE = re.compile(r"\[\[[^\[\]]*+\]\]")
 _OF_A_NAME = f"{ascii_letters}{digits}_"
+SPACE = "kernelmark_edit_"
+"""The name, without its number, of the namespace that holds an edited copy."""
 _DEFINED = re.compile(r"^([0-9a-fA-F]+) ([TtWw]) (\S+)$", re.MULTILINE)
 
 
@@ -56,49 +59,55 @@ class NotFound:
 
 
 def find(
-    folder: Path, objects: Sequence[str], function: str, given: Sequence[Given], source: str, kernels: Collection[str],
-    *, until: float,
+    candidates: Sequence[Candidate], function: str, given: Sequence[Given], source: str, kernels: Collection[str],
+    space: str = "",
 ) -> Found | NotFound:
-    """Find the function in the objects. `kernels` are the symbols of kernels: nvcc gives each a host function of the
-    same symbol. Raises TooSlow."""
+    """Find the function of a file among `candidates`, in a namespace. `kernels` are the symbols of kernels: nvcc gives
+    each a host function of the same symbol."""
     plain = hidden(source)
     declared = declared_function(plain, function)
-    candidates = _candidates(folder, objects, function, until)
-    launched = [one for one in candidates if one[1] not in kernels]
+    candidates = [one for one in candidates if one.space == space]
+    launched = [one for one in candidates if one.symbol not in kernels]
     if candidates and not launched:
         return NotFound(False, f"{function} is a kernel (__global__): the function that launches it has this name, and "
                                "the kernel another", _line_of(plain, function))
-    outside = [one for one in launched if one[0] not in "tw"]
+    outside = [one for one in launched if one.bound not in "tw"]
     if not outside:
         return NotFound(True, f"{function} is static, or in an unnamed namespace: no other file can call it" if launched
                         else f"no function {function}", _line_of(plain, function) if launched else 0)
-    for _, symbol, types in outside:
-        known = types if types is not None else declared.types
+    for one in outside:
+        known = one.types if one.types is not None else declared.types
         if known is None or _takes(known, given):
-            return Found(symbol, _parameters(known, declared.names, given))
-    _, _, types = outside[0]
+            return Found(one.symbol, _parameters(known, declared.names, given))
+    types = outside[0].types
     return NotFound(False, f"{function}({', '.join(types or declared.types or [])}); the assignment calls "
                            f"{function}({', '.join(map(_wanted, given))})", _line_of(plain, function))
 
 
-_Candidate = tuple[str, str, list[str] | None]
-"""A function of the wanted name: its binding as a letter of `nm`, its symbol, and the types of its parameters; None for
-a symbol of C, which has no types."""
+class Candidate(NamedTuple):
+    """A function of the wanted name: its binding as a letter of `nm`, its symbol, and the types of its parameters; None
+    for a symbol of C, which has no types. `space` is the namespace of an edited copy."""
+
+    bound: str
+    symbol: str
+    types: list[str] | None
+    space: str = ""
 
 
-def _candidates(folder: Path, objects: Sequence[str], function: str, until: float) -> list[_Candidate]:
-    """Return the functions of this name."""
+def candidates(folder: Path, objects: Sequence[str], function: str, until: float) -> list[Candidate]:
+    """Return the functions of this name. Raises TooSlow."""
     rows = _DEFINED.findall(output(["nm", *objects], folder, until))
     symbols = [(bound, symbol) for _, bound, symbol in rows if function in symbol]
     mangled = "".join(f"{symbol}\n" for _, symbol in symbols).encode()
     plain = output(["c++filt"], folder, until, mangled).splitlines()
-    found: list[_Candidate] = []
+    found: list[Candidate] = []
     for (bound, symbol), name in zip(symbols, plain, strict=False):
         if symbol == function:
-            found.append((bound, symbol, None))
-        elif match := re.fullmatch(rf"(?:\(anonymous namespace\)::)?{re.escape(function)}\((.*)\)", name):
-            hidden = "t" if name.startswith("(") else bound
-            found.append((hidden, symbol, [_normal(one) for one in _split(match[1]) if one != "void"]))
+            found.append(Candidate(bound, symbol, None))
+        elif match := re.fullmatch(
+                rf"(?:({SPACE}\d+)::)?(\(anonymous namespace\)::)?{re.escape(function)}\((.*)\)", name):
+            found.append(Candidate("t" if match[2] else bound, symbol,
+                                   [_normal(one) for one in _split(match[3]) if one != "void"], match[1] or ""))
     return found
 
 

@@ -24,11 +24,12 @@ from grader.languages.cuda.confined.built import (
     BuiltEntry,
     BuiltVariable,
     Contents,
+    HostLines,
     write_built,
 )
 from grader.languages.cuda.text import EntryText, split
 from grader.plan import serving
-from grader.plan.messages import BUILDER_REQUEST, BUILT_BYTES, Build, Built, Failed, MakeShared
+from grader.plan.messages import BUILDER_REQUEST, BUILT_BYTES, Build, Built, Failed, MakeShared, Texts
 from grader.plan.plan import MOST_ARGUMENTS, Malformed
 
 STARTS_PROGRAMS = True
@@ -49,12 +50,13 @@ def _answer(request: MakeShared | Build, files: Sequence[int]) -> Built | Failed
         made = objects.compile_runtime(found, time.monotonic() + SECONDS)
         return Built(seq=request.seq, bytes=os.pwrite(files[0], made, 0))
     source, runtime = serving.contents(files[0]), objects.Runtime.model_validate_json(serving.contents(files[1]))
+    make = build_edited if request.edited else build
     if len(source) > SOURCE_BYTES:
         return Failed(seq=request.seq, failure="unreadable_source",
                       message=f"a file of {len(source):,} bytes; {SOURCE_BYTES:,} at most")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
-            built = build(request, source, runtime, Path(folder).resolve())
+            built = make(request, source, runtime, Path(folder).resolve())
         except TooSlow:
             return Failed(seq=request.seq, failure="time_out",
                           message=f"Compiling the file takes more than {SECONDS:.0f} seconds.")
@@ -91,8 +93,8 @@ def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path)
     except Malformed as error:
         return Failed(seq=request.seq, failure="unsupported", message=f"its kernels cannot be read: {error}"[:2000])
     kernels = {entry.symbol for entry in entries}
-    function = functions.find(
-        folder, compiled.objects, request.function, request.given, text, kernels, until=until)
+    found_functions = functions.candidates(folder, compiled.objects, request.function, until)
+    function = functions.find(found_functions, request.function, request.given, text, kernels)
     if isinstance(function, functions.NotFound):
         return Failed(seq=request.seq, failure="missing_function" if function.missing else "wrong_signature",
                       message=function.message[:2000], line=function.line)
@@ -104,6 +106,41 @@ def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path)
     contents = Contents(symbol=function.symbol, parameters=function.parameters, entries=list(map(built_entry, entries)))
     table = lines.host_lines(folder, objects.LIBRARY, file, until)
     return write_built(objects.stripped(folder, until), table, contents)
+
+
+def build_edited(request: Build, source: bytes, runtime: objects.Runtime, folder: Path) -> bytes | Failed:
+    """Return the result of edited copies of a file that are built together, without lines of their host code. A copy
+    that cannot be built or called has no contents. `folder` is empty. Raises TooSlow."""
+    texts = Texts.model_validate_json(source).texts
+    if len(texts) == 1:
+        return build(request, texts[0].encode(), runtime, folder)
+    found = toolkits.toolkit()
+    if found is None:
+        return _no_toolkit(request.seq)
+    until = time.monotonic() + SECONDS
+    file = PurePath(request.file).name
+    compiled, built = objects.compile_edited(folder, file, dict(enumerate(texts)), request.device, found, until)
+    try:
+        if compiled is None or _MANAGED.search(compiled.ptx):
+            raise Malformed("no copy of the file compiles beside others")
+        entries = split(compiled.ptx, texts[0])
+    except Malformed as error:
+        return Failed(seq=request.seq, failure="unsupported", message=str(error)[:2000])
+    candidates = functions.candidates(folder, compiled.objects, request.function, until)
+    failed = objects.link(folder, file, source, compiled, runtime, found, request.seq, until)
+    if failed is not None:
+        return failed
+    kernels, files = {entry.symbol for entry in entries}, list[Contents | None]()
+    for number, text in enumerate(texts):
+        space = f"{functions.SPACE}{number}"
+        function = functions.find(candidates, request.function, request.given, text, kernels, space)
+        # A kernel of a header is in no copy's namespace.
+        own = [entry for entry in entries
+               if f"{len(space)}{space}" in entry.symbol or functions.SPACE not in entry.symbol]
+        files.append(None if number not in built or isinstance(function, functions.NotFound) or _too_many(own) else
+                     Contents(symbol=function.symbol, parameters=function.parameters,
+                              entries=list(map(built_entry, own))))
+    return write_built(objects.stripped(folder, until), HostLines.of(()), *files)
 
 
 def _too_many(entries: Sequence[EntryText]) -> str | None:

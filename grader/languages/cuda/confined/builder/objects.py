@@ -6,13 +6,15 @@ import base64
 import hashlib
 import re
 import tempfile
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from grader.languages.cuda.confined.builder import said
-from grader.languages.cuda.confined.builder.programs import output, run
+from grader.languages.cuda.confined.builder.functions import SPACE
+from grader.languages.cuda.confined.builder.programs import ProgramEnd, output, run
 from grader.languages.cuda.toolkit import Toolkit
 from grader.plan.device import Device, with_features
 from grader.plan.messages import Failed
@@ -32,9 +34,9 @@ _LEAN = "-D_GLIBCXX_BITS_SPECFUN_H"
 _OBJECT = "file.o"
 _STUBS = "stubs"
 _OURS = "runtime"
-# A tail call stays a call, as a jump would lose the caller's line. Lines are all that is needed of host code's debug
-# information.
-_HOST_FLAGS = ("-fPIC", "-fno-optimize-sibling-calls", "-g1")
+# A tail call stays a call, as a jump would lose the caller's line. Lines, which `-g1` adds, are all that is needed of
+# host code's debug information.
+_HOST_FLAGS = ("-fPIC", "-fno-optimize-sibling-calls")
 # The runtime's C files need gcc, as g++ reads them as C++; nvcc calls gcc, too.
 _C = "gcc"
 _RUNTIME_FLAGS = ("-c", "-fPIC", "-fvisibility=hidden", "-w")
@@ -44,6 +46,10 @@ _THEIRS = re.compile(r"_*(?:cuda|cu[A-Z]|cublas|cudnn|curand|cufft|cusparse|cuso
 _ALL = "all.c"
 _DEFINED = re.compile(r" [A-Z] (\S+)$", re.MULTILINE)
 _UNDEFINED = re.compile(r"^\s+U (\S+)$", re.MULTILINE)
+_INCLUDE = re.compile(r"^[ \t]*+#[ \t]*+include\b[^\n]*+", re.MULTILINE)
+_EXTERN_C, _EXTERN = re.compile(r'\bextern\s++"C"'), 'extern "C++"'
+# An error in an edited copy, by the name that `#line` gives it.
+_WRONG = re.compile(rf"^{SPACE}(\d{{1,4}})\.cu[(:]\d++[):].*\berror\b", re.MULTILINE)
 _OPENMP = re.compile(rb"#\s*pragma\s+omp|<omp\.h>")
 
 
@@ -60,21 +66,59 @@ def compile_file(
     folder: Path, file: str, source: bytes, device: Device, toolkit: Toolkit, seq: int, until: float
 ) -> CompiledObjects | Failed:
     """Compile a file with nvcc, and return its objects and PTX, or the compiler's failure. Raises TooSlow."""
+    compiled = _compiled(folder, file, source, device, toolkit, (*_HOST_FLAGS, "-g1"), ("-lineinfo", _LEAN), until)
+    if isinstance(compiled, ProgramEnd):
+        # A file may need the functions that _LEAN leaves out.
+        compiled = _compiled(folder, file, source, device, toolkit, (*_HOST_FLAGS, "-g1"), ("-lineinfo",), until)
+    if isinstance(compiled, ProgramEnd):
+        return said.compile_failure(compiled.said, compiled.status, folder, file, seq)
+    return compiled
+
+
+def compile_edited(
+    folder: Path, file: str, texts: Mapping[int, str], device: Device, toolkit: Toolkit, until: float
+) -> tuple[CompiledObjects | None, Collection[int]]:
+    """Compile edited copies of a file, by number, as one file, so that headers are read once. Return its objects and
+    PTX, None if it does not compile, and the numbers of the copies in it. Copies in which the compiler finds an error
+    are left out. Raises TooSlow."""
+    left = dict(texts)
+    while left:
+        compiled = _compiled(folder, file, together(left).encode(), device, toolkit, _HOST_FLAGS, (_LEAN,), until)
+        if isinstance(compiled, CompiledObjects):
+            return compiled, left.keys()
+        wrong = set(map(int, _WRONG.findall(compiled.said))) & left.keys()
+        if not wrong:
+            break
+        left = {number: text for number, text in left.items() if number not in wrong}
+    return None, ()
+
+
+def together(texts: Mapping[int, str]) -> str:
+    """Return a file that holds edited copies of another, by number: each in a namespace of its own, behind the headers
+    that they include."""
+    included = dict.fromkeys(line for text in texts.values() for line in _INCLUDE.findall(text))
+    # Symbols of C know no namespaces.
+    return "".join((*(f"{line}\n" for line in included), *(
+        f'namespace {SPACE}{number} {{\n#line 1 "{SPACE}{number}.cu"\n'
+        f'{_EXTERN_C.sub(_EXTERN, _INCLUDE.sub("", text))}\n}}\n' for number, text in texts.items())))
+
+
+def _compiled(
+    folder: Path, file: str, source: bytes, device: Device, toolkit: Toolkit, host: Sequence[str],
+    flags: Sequence[str], until: float,
+) -> CompiledObjects | ProgramEnd:
+    """Return a file's objects and PTX, or how nvcc ended without them. Raises TooSlow."""
     (folder / file).write_bytes(source)
     for header in (f"{Path(file).stem}.h", f"{Path(file).stem}.cuh", _OF_ALL):
         (folder / header).write_text(_HEADER)
     parallel = ["-Xcompiler=-fopenmp"] if _OPENMP.search(source) else []
     virtual = with_features(device.target).replace("sm", "compute")
-    command = [
-        toolkit.nvcc, f"-gencode=arch={virtual},code={virtual}", "-lineinfo", "-O2", "-std=c++17",
-        f"-Xcompiler={','.join(_HOST_FLAGS)}", *parallel, "--keep", "--keep-dir", ".", f"-I{folder}", "-w", "-c", file,
-        "-o", _OBJECT]
-    # A file may need the functions that _LEAN leaves out.
-    ended = run([*command, _LEAN], folder, until)
+    ended = run([
+        toolkit.nvcc, f"-gencode=arch={virtual},code={virtual}", *flags, "-O2", "-std=c++17",
+        f"-Xcompiler={','.join(host)}", *parallel, "--keep", "--keep-dir", ".", f"-I{folder}", "-w", "-c", file,
+        "-o", _OBJECT], folder, until)
     if ended.status:
-        ended = run(command, folder, until)
-    if ended.status:
-        return said.compile_failure(ended.said, ended.status, folder, file, seq)
+        return ended
     # `--keep` leaves `x.ptx` for `x.cu`.
     ptx = (folder / file).with_suffix(".ptx").read_text(encoding="utf-8", errors="replace")
     return CompiledObjects(ptx.replace(f"{folder}/", ""), [_OBJECT])

@@ -29,6 +29,7 @@ from grader.plan import serving
 from grader.plan.device import Device
 from grader.plan.frames import Channel
 from grader.plan.messages import (
+    EDITED_PLAN_BYTES,
     EDITING_REQUEST,
     Failed,
     Given,
@@ -41,8 +42,10 @@ from grader.plan.messages import (
     PlanCall,
     PlanEdited,
     Planned,
+    PlannedEdited,
     Refused,
     Resources,
+    Texts,
     kernel_key,
 )
 from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Malformed, Plan, write_plan
@@ -63,7 +66,7 @@ def serve(channel: Channel) -> None:
 
     def answer(
         request: Load | PlanCall | ListEdits | PlanEdited, files: Sequence[int]
-    ) -> Loaded | Planned | Refused | Failed | Listed:
+    ) -> Loaded | Planned | Refused | Failed | Listed | PlannedEdited:
         nonlocal planner
         if isinstance(request, ListEdits):
             found = edits_of(serving.contents(files[0]).decode(errors="replace"), lines=request.lines)
@@ -74,20 +77,34 @@ def serve(channel: Channel) -> None:
             except Malformed as error:
                 return Failed(seq=request.seq, failure="unsupported", message=str(error)[:2000])
             return Loaded(seq=request.seq)
-        # The judge never sends PlanEdited: a file that has to be built is edited before it is built.
-        assert planner is not None and isinstance(request, PlanCall)
+        if isinstance(request, PlanEdited):
+            return _plan_edited(request, files)
+        assert planner is not None
         return planner.plan(request, files[0])
 
     serving.serve(channel, EDITING_REQUEST, answer)
 
 
-class _HostPlanner:
-    """Planner of one submission's object."""
+def _plan_edited(request: PlanEdited, files: Sequence[int]) -> PlannedEdited:
+    texts, plans, built = files
+    call, found = request.call.model_copy(update={"seconds": request.seconds}), list[int]()
+    for number, text in enumerate(Texts.model_validate_json(serving.contents(texts, request.bytes)).texts):
+        try:
+            reply = _HostPlanner(request.load, built, text.encode(), number).plan(
+                call, plans, at=number * EDITED_PLAN_BYTES)
+        except Malformed:
+            reply = None
+        found.append(reply.bytes if isinstance(reply, Planned) and reply.bytes <= EDITED_PLAN_BYTES else 0)
+    return PlannedEdited(seq=request.seq, plans=found)
 
-    def __init__(self, request: Load, built: int, source: bytes) -> None:
+
+class _HostPlanner:
+    """Planner of one submission, or of an edited copy, in a builder's object."""
+
+    def __init__(self, request: Load, built: int, source: bytes, number: int = 0) -> None:
         self._lines: HostLines
         self._contents: Contents
-        self._lines, self._contents = read_built(serving.contents(built))
+        self._lines, self._contents = read_built(serving.contents(built), number)
         self._device: Device = request.device
         # Indices of kernels whose text cannot be compiled.
         self._unplanned = {index for index, entry in enumerate(self._contents.entries) if entry.unplanned}
@@ -103,7 +120,8 @@ class _HostPlanner:
         # The last two bits of a seed choose how the inputs' numbers look.
         self._seeds = [int.from_bytes(one, "little") & ~3 | index % LOOKS for index, one in enumerate(hashes)]
 
-    def plan(self, request: PlanCall, file: int) -> Planned | Refused | Failed:
+    def plan(self, request: PlanCall, file: int, at: int = 0) -> Planned | Refused | Failed:
+        """Write a call's plan to a file, `at` bytes from its beginning."""
         if len(request.given) != len(self._contents.parameters):
             return Failed(seq=request.seq, failure="wrong_signature", message="another number of parameters")
         recordings: list[Recording] = []
@@ -123,7 +141,7 @@ class _HostPlanner:
         if self._stub_line and not (plan.setup or plan.first or plan.steady):
             return Failed(seq=request.seq, failure="not_attempted", line=self._stub_line,
                           message="The function asks the GPU for nothing yet, as in the template.")
-        os.pwrite(file, written, 0)
+        os.pwrite(file, written, at)
         return Planned(seq=request.seq, bytes=len(written))
 
     def _planned(self, request: PlanCall, resources: dict[int, Resources], recordings: list[Recording]) -> Plan:
