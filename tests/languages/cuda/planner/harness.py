@@ -7,9 +7,10 @@ import resource
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cached_property
+from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -144,13 +145,6 @@ def contents_of(built: bytes) -> Contents:
     return read_built(built)[1]
 
 
-def with_function(built: bytes, symbol: str) -> bytes:
-    """The same object, of which another function is graded."""
-    lines, contents = read_built(built)
-    library = built[: int.from_bytes(built[-24:-16], "little")]
-    return write_built(library, lines, contents.model_copy(update={"symbol": symbol}))
-
-
 def plan(
     built: bytes, *calls: Sequence[Given], copies: bool = False, seconds: float = 20, answers: Answers | None = None,
     device: Device = DEVICE, text: str = "//",
@@ -172,3 +166,32 @@ def plan(
         for file in (source, library, result):
             os.close(file)
     return found
+
+
+class File:
+    """A file of host code beside these tests, `name.cu`, built when it is first asked for, by its `function`."""
+
+    def __init__(self, name: str, function: str, given: Sequence[Given]) -> None:
+        self.text = Path(__file__).with_name(f"{name}.cu").read_text(encoding="utf-8")
+        self._function, self._given = function, given
+
+    @cached_property
+    def built(self) -> bytes:
+        made = build(self.text, self._function, self._given)
+        assert isinstance(made, bytes), made
+        return made
+
+    def plans(self, symbol: str, *calls: Sequence[Given], **options: Any) -> list[Plan | Refused | Failed | Absent]:
+        """Plans calls of another function of the file in one planner."""
+        lines, contents = read_built(self.built)
+        library = self.built[: int.from_bytes(self.built[-24:-16], "little")]
+        return plan(write_built(library, lines, contents.model_copy(update={"symbol": symbol})), *calls, **options)
+
+    def plan(self, symbol: str, given: Sequence[Given] = (), **options: Any) -> Plan | Refused | Failed | Absent:
+        (found,) = self.plans(symbol, given or self._given, **options)
+        return found
+
+    def line(self, text: str, function: str = "") -> int:
+        """The line in which a text stands first, in a function or anywhere."""
+        begin = self.text.index(f"void {function}(") if function else 0
+        return self.text.count("\n", 0, self.text.index(text, begin)) + 1
