@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import os
-import resource
-import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Any, TypeVar
-
-from pydantic import TypeAdapter
+from typing import Any
 
 from grader.languages.cuda.confined.builder import main as builder
 from grader.languages.cuda.confined.built import Contents, read_built, write_built
 from grader.languages.cuda.confined.planner import main as planner
 from grader.plan.device import TARGETS, Device
-from grader.plan.frames import Channel, socket_pair
 from grader.plan.messages import (
     BUILDER_REPLY,
     BUILT_BYTES,
@@ -39,12 +32,11 @@ from grader.plan.messages import (
     Refused,
 )
 from grader.plan.plan import PLAN_BYTES, DType, Place, Plan, read_plan
-from grader.plan.wire import Message
+from tests.languages.served import Served, memory_file
 
-SECONDS = 100.0
 ADDRESS_SPACE = 8 << 30
+"""As where submissions are graded."""
 DEVICE = TARGETS["sm_90"]
-Reply = TypeVar("Reply", bound=Message)
 
 
 def tensor(
@@ -68,59 +60,11 @@ def column(rows: int, cols: int) -> list[Given]:
             size("cols", cols)]
 
 
-class Served:
-    """A part of the front end in a process of its own. `with Served(…) as part:` ends it."""
-
-    def __init__(self, serve: Callable[[Channel], None]) -> None:
-        ours, theirs = socket_pair()
-        self._folder = tempfile.TemporaryDirectory()
-        self._pid = os.fork()
-        if not self._pid:
-            code = 1
-            try:
-                ours.close()
-                os.chdir(self._folder.name)
-                os.environ["TMPDIR"] = self._folder.name
-                tempfile.tempdir = None
-                # As where submissions are graded.
-                resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-                serve(Channel(theirs))
-                code = 0
-            finally:
-                os._exit(code)
-        theirs.close()
-        self._channel = Channel(ours)
-        self._seq = 0
-
-    def __enter__(self) -> Served:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._channel.close()
-        _, status = os.waitpid(self._pid, 0)
-        self._folder.cleanup()
-        assert status == 0 or error is not None
-
-    def ask(self, request: Message, replies: TypeAdapter[Reply], *files: int) -> Reply:
-        self._seq += 1
-        self._channel.send(request.model_copy(update={"seq": self._seq}), [*files])
-        return self._channel.receive(replies, seq=self._seq, deadline=time.monotonic() + SECONDS)
-
-
-def _memory(contents: bytes = b"", room: int = 0) -> int:
-    file = os.memfd_create("test", os.MFD_CLOEXEC)
-    os.ftruncate(file, room or len(contents))
-    os.pwrite(file, contents, 0)
-    return file
-
-
 def build(source: str, function: str, given: Sequence[Given], device: Device = DEVICE) -> bytes | Failed:
     """What the builder makes of a file."""
-    text, shared, result = _memory(source.encode()), _memory(_shared()), _memory(room=BUILT_BYTES)
+    text, shared, result = memory_file(source.encode()), memory_file(_shared()), memory_file(room=BUILT_BYTES)
     try:
-        with Served(builder.serve) as part:
+        with Served(builder.serve, address_space=ADDRESS_SPACE) as part:
             reply = part.ask(Build(seq=0, file=f"{function}.cu", function=function, device=device, given=list(given)),
                              BUILDER_REPLY, text, shared, result)
         return os.pread(result, reply.bytes, 0) if isinstance(reply, Built) else reply
@@ -131,9 +75,9 @@ def build(source: str, function: str, given: Sequence[Given], device: Device = D
 
 @cache
 def _shared() -> bytes:
-    result = _memory(room=BUILT_BYTES)
+    result = memory_file(room=BUILT_BYTES)
     try:
-        with Served(builder.serve) as part:
+        with Served(builder.serve, address_space=ADDRESS_SPACE) as part:
             reply = part.ask(MakeShared(seq=0), BUILDER_REPLY, result)
         assert isinstance(reply, Built), reply
         return os.pread(result, reply.bytes, 0)
@@ -151,9 +95,9 @@ def plan(
 ) -> list[Plan | Refused | Failed | Absent]:
     """Plans several calls in one planner, which is given `text` as the file's."""
     found: list[Plan | Refused | Failed | Absent] = []
-    source, library, result = _memory(text.encode()), _memory(built), _memory(room=PLAN_BYTES)
+    source, library, result = memory_file(text.encode()), memory_file(built), memory_file(room=PLAN_BYTES)
     try:
-        with Served(planner.serve) as part:
+        with Served(planner.serve, address_space=ADDRESS_SPACE) as part:
             loaded = part.ask(Load(seq=0, file="silu.cu", function="silu", device=device, given=list(calls[0])),
                               PLANNER_REPLY, source, library)
             assert isinstance(loaded, Loaded), loaded
