@@ -1,7 +1,5 @@
 """The command, submissions handed in to it, and the results it leaves."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """A full disk, a lost fork server and an interruption are told, cost nobody their grade and leave nothing behind."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """A course is found from the folder that a command runs in, and nobody else's is taken for it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -4,8 +4,6 @@ The class is taken in anew, graded, scored again, applied and exported. In `make
 `make test-all` each command, at random, and begun again: the seed is printed, and KILLS_SEED repeats it.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import random

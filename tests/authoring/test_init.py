@@ -1,7 +1,5 @@
 """A course of one's own is a copy that works, and replaces nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Every assignment is fit to be handed out; a new one is from the start; and what one lacks is said in words."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A student's own check: what it says, what it returns, and that it sees files under other names and saved again."""
 
-from __future__ import annotations
-
 import io
 import re
 import select

@@ -1,7 +1,5 @@
 """`kernelmark inspect`, as it is run: facts about a file's launches, and nothing graded."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

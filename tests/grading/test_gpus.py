@@ -1,7 +1,5 @@
 """Which GPUs are graded on: numbers of theirs, all by default, and one line for those that are not there."""
 
-from __future__ import annotations
-
 import shutil
 from importlib import metadata
 from pathlib import Path

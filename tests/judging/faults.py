@@ -1,7 +1,5 @@
 """What faulty kernels write. Each fault gets the inputs, the right answer in the output's dtype, and the output."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Assignments as wide as the contract, judged without a GPU: right files pass, wrong ones are told what is wrong."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path

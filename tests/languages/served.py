@@ -1,7 +1,5 @@
 """A part of a language as a grading runs it: forked, and asked by messages with memory files beside them."""
 
-from __future__ import annotations
-
 import os
 import resource
 import tempfile

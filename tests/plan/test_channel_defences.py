@@ -1,7 +1,5 @@
 """What a frame may be: each bound refuses its attack, which passes without it."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """A server's grading without its pages: lanes that die, a queue that pauses, folders of people."""
 
-from __future__ import annotations
-
 import multiprocessing
 import threading
 import time

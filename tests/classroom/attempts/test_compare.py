@@ -1,7 +1,5 @@
 """Who would move, by how much, in which checks and why."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A real class whose disk runs full and that is graded on is as it would have been, attempt by attempt."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

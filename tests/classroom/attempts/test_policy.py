@@ -1,7 +1,5 @@
 """From raw points to a grade: examples, and what holds of every policy."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What counts in every export: assignments of the course, those that are asked for, and grades by attempts."""
 
-from __future__ import annotations
-
 import csv
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Results as other programs read them: what they may show, what they must not say, and whose they are."""
 
-from __future__ import annotations
-
 import csv
 import json
 import sys

@@ -1,7 +1,5 @@
 """The instructor's own sheets: the rows and the column that are meant are filled, and nothing else is touched."""
 
-from __future__ import annotations
-
 import csv
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every grade of a class of 60 under two late policies, in each export, as the tables beside this file have it."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

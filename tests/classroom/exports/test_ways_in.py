@@ -1,8 +1,6 @@
 """The kit at places where students' files come in: a repository on GitHub, an autograder of Gradescope. Their scripts
 run here as they stand; only what fetches packages is left out."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

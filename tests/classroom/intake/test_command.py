@@ -1,7 +1,5 @@
 """`kernelmark intake` as a TA types it: what it says, what it writes, and what it leaves alone."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Machine code of texts, by NVIDIA's assembler, and what is said of a text that has none."""
 
-from __future__ import annotations
-
 import base64
 import re
 import time

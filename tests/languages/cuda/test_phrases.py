@@ -1,7 +1,5 @@
 """What students are told of the compiler's messages and of CUDA's runtime's."""
 
-from __future__ import annotations
-
 import re
 
 from grader.course import catalogue

@@ -1,8 +1,6 @@
 """Files planned and run as a grading does it, without the judge: planner, canonical text, rules, simulator; and once
 more as the compiler's text for an older GPU, thread by thread."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

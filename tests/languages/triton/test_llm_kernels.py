@@ -1,8 +1,6 @@
 """Kernels of language models, each as several people write it: planned, simulated, and run as compiled, they give what
 PyTorch gives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Bulk copies: boxes of tensors by maps that a kernel makes, and bytes; what comes of those that go wrong."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What kernels of students use beside plain arithmetic: each gives what a GPU gives."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

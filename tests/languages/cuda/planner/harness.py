@@ -1,7 +1,5 @@
 """Builds and plans files as a grading does: by messages, with memory files beside them, in processes of their own."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """Plans of host code: what it may ask for, and in which operations that ends."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

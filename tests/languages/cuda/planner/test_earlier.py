@@ -1,7 +1,5 @@
 """Plans of calls that come after one with other sizes: what that has left behind is theirs."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.judging.plans.rules import check

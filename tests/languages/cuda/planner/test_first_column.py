@@ -1,7 +1,5 @@
 """Plans of host code that reads a host input: what it gathers becomes copies, and it may do nothing else with it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Host code that disturbs its planning: the planner answers, in time, and goes on."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

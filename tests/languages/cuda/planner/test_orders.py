@@ -1,7 +1,5 @@
 """Host inputs may be read in any order: pages of tokens are filled as host code touches them."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.judging.plans.rules import check

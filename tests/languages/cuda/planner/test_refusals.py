@@ -1,7 +1,5 @@
 """Host code that cannot be planned, and what its author is told."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.plan.messages import Failed, Refused

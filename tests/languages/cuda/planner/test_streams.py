@@ -1,7 +1,5 @@
 """The operations that those of a plan follow, by what host code asks of streams, events, graphs and pinned memory."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.plan.plan import Plan

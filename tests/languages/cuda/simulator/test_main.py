@@ -1,7 +1,5 @@
 """Plans of CUDA kernels, run without a GPU."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 

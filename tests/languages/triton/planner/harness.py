@@ -1,7 +1,5 @@
 """Plans a file as a grading does: in a forked process, over a socket pair, with the plan in a memory file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from functools import cache

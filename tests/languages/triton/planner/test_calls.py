@@ -1,7 +1,5 @@
 """First and second call, what the import has left, and what one case leaves to the next."""
 
-from __future__ import annotations
-
 from grader.plan.messages import Failed, Loaded, Planned, Refused
 from grader.plan.plan import Copy, Data, Fill, Launch, Operations, Plan
 from tests.languages.triton.planner.harness import Planner, assignment_of, given_of, plan_file

@@ -1,7 +1,5 @@
 """What a launch becomes: arguments, specialisation, options, tuners, and what a compiled kernel is said to take."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.languages.triton.options import options_of

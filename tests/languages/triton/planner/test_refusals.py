@@ -1,7 +1,5 @@
 """Host code that needs or makes numbers is stopped, whatever it does about it, with its line and what it asked for."""
 
-from __future__ import annotations
-
 import textwrap
 
 import pytest

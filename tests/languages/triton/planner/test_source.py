@@ -1,7 +1,5 @@
 """A file's import: what is left out and told, and what makes it unusable."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.plan.messages import Absent, Failed, Loaded, Planned, Refused

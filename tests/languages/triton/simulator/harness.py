@@ -1,7 +1,5 @@
 """Kernels lowered by Triton's front end and run by the simulator, without host code or planner."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 

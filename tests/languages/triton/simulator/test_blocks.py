@@ -2,8 +2,6 @@
 # ruff: noqa: E701 - kernels with many cases are read more easily so
 """Operations on whole blocks give what PyTorch gives: scans, changes of shape, loads at edges."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -2,8 +2,6 @@
 """Every dtype of a given tensor: loads, stores, casts, reductions, comparisons, atomics, descriptors, and what is told
 of memory that nobody wrote."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import floor, inf, isinf, isnan, log2, nan
 from typing import Any

@@ -2,8 +2,6 @@
 # ruff: noqa: E701 - kernels with many cases are read more easily so
 """Operations on single elements give what PyTorch gives: functions of one and two, bits, random numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
