@@ -56,6 +56,13 @@ def kernelmark(
         env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200", **environment})
 
 
+def refused(says: str, *arguments: str | Path, **options: Any) -> str:
+    """The one line with which the command refuses what it was asked, with status 2, and which says this."""
+    done = kernelmark(*arguments, **options)
+    assert done.returncode == 2 and says in done.stderr and done.stderr.strip().count("\n") == 0, done
+    return done.stderr
+
+
 def _here(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     out, err, code = io.StringIO(), io.StringIO(), 0
     # pytest's own width is known to consoles since they were made.
