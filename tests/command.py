@@ -6,7 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from types import MappingProxyType
@@ -121,6 +122,25 @@ class _ThisProcess:
 
         # Without looking for changes that mend what failed, which takes seconds.
         yield from map(grade, filter(None, jobs))
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait until something holds: a killed process takes a moment to be gone, and a started one to be there."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        # Looking through all processes takes a core's time.
+        time.sleep(0.1)
+
+
+def gone(session: int) -> bool:
+    """Whether no process of a session runs any more: one that has ended is listed until it is waited for."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, of, *_ = stat.read_text().rpartition(")")[2].split()
+            if int(of) == session and state not in "ZX":
+                return False
+    return True
 
 
 def hand_in(root: Path, student: str, content: str | bytes = SILU) -> Path:
