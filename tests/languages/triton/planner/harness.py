@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any, TypeVar
 
 from grader.course.assignment import Assignment
 from grader.course.cases import Case, shape_of
@@ -125,3 +126,15 @@ def plan_file(
         assignment = assignment_of(assignment)
     return plan_cases(
         source, assignment, [case or assignment.cases[0]], answers=answers, device=device)[0]
+
+
+SILU = assignment_of("silu")
+CASE, EVEN = (next(case for case in SILU.cases if case.name == name) for name in ("5x9", "64x64"))
+Kind = TypeVar("Kind")
+
+
+def answer(kind: type[Kind], text: str, case: Case = CASE, **options: Any) -> Kind:
+    """What comes of a file's text for a case of `silu`, which is of this kind."""
+    found = plan_file(text, SILU, case, **options)
+    assert isinstance(found, kind), found
+    return found
