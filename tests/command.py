@@ -1,14 +1,13 @@
 """The command, submissions handed in to it, and the results it leaves."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from types import MappingProxyType
@@ -56,6 +55,13 @@ def kernelmark(
         [sys.executable, "-P", "-m", "grader", *map(str, arguments)], capture_output=True, text=True,
         timeout=seconds, cwd=cwd, check=False,
         env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200", **environment})
+
+
+def refused(says: str, *arguments: str | Path, **options: Any) -> str:
+    """The one line with which the command refuses what it was asked, with status 2, and which says this."""
+    done = kernelmark(*arguments, **options)
+    assert done.returncode == 2 and says in done.stderr and done.stderr.strip().count("\n") == 0, done
+    return done.stderr
 
 
 def _here(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -116,6 +122,25 @@ class _ThisProcess:
 
         # Without looking for changes that mend what failed, which takes seconds.
         yield from map(grade, filter(None, jobs))
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 30) -> None:
+    """Wait until something holds: a killed process takes a moment to be gone, and a started one to be there."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline
+        # Looking through all processes takes a core's time.
+        time.sleep(0.1)
+
+
+def gone(session: int) -> bool:
+    """Whether no process of a session runs any more: one that has ended is listed until it is waited for."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, _, _, of, *_ = stat.read_text().rpartition(")")[2].split()
+            if int(of) == session and state not in "ZX":
+                return False
+    return True
 
 
 def hand_in(root: Path, student: str, content: str | bytes = SILU) -> Path:

@@ -1,7 +1,5 @@
 """Grades a folder as `kernelmark grade` would, for tests that look at the results."""
 
-from __future__ import annotations
-
 import re
 from importlib import metadata
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What a lane of its own does for tests of whole submissions: grades them at an isolation of the machine's, and says
 what they left behind."""
 
-from __future__ import annotations
-
 import gc
 import json
 import multiprocessing

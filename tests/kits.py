@@ -1,7 +1,5 @@
 """A kit that is set up without a download: in an environment that has what is installed here."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

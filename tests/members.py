@@ -12,8 +12,6 @@
   whoever reads it knows what it is and what must come of it.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

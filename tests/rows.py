@@ -1,7 +1,5 @@
 """Tests of many rows in one: a row of milliseconds costs more to collect, send and report than to run."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence

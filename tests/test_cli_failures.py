@@ -1,7 +1,5 @@
 """A full disk, a lost fork server and an interruption are told, cost nobody their grade and leave nothing behind."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -11,7 +9,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,19 +22,10 @@ from grader.home import ROOT
 from grader.results.result import Result
 from grader.sandbox.confine import processes
 from tests.classroom.attempts.made import add, draft
-from tests.command import SECONDS, SILU, hand_in, kernelmark, load
+from tests.command import SECONDS, SILU, eventually, gone, hand_in, kernelmark, load, refused
 
 # As typed at a terminal: what these tests are run by may ignore signals, as a script's `&` and nohup do.
 COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader")
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 10) -> None:
-    """A killed process takes a moment to be gone, and a started one to be there."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        # Looking through all processes takes a core's time.
-        time.sleep(0.2)
 
 
 def test_a_full_disk_is_a_failure_of_ours_and_told(tmp_path: Path) -> None:
@@ -59,6 +47,12 @@ def test_a_full_disk_is_a_failure_of_ours_and_told(tmp_path: Path) -> None:
         assert done.stdout.count("60 of 60 points") == 6
         for path in out.glob("*/result.json"):
             Result.model_validate_json(path.read_bytes())
+        # With room again it is as if there had been.
+        (out / "filler").unlink()
+        assert kernelmark("grade", students, "--out", out, "--only", "silu").returncode == 0
+        with Store.existing(out) as store:
+            assert sorted(one.student for one in store.attempts() if not one.failed) == sorted(os.listdir(students))
+        assert {one.verdict for one in load(out).values()} == {"accepted"} and len(load(out)) == 6
     finally:
         subprocess.run(["umount", out], check=True)
 
@@ -122,14 +116,12 @@ def test_what_is_graded_and_results_lie_apart(tmp_path: Path) -> None:
     ada = hand_in(tmp_path / "class", "ada")
     (tmp_path / "link").symlink_to(ada)
     for out in (ada.parent, ada / "results", tmp_path / "link" / "results"):
-        done = kernelmark("grade", ada.parent, "--out", out)
-        assert done.returncode == 2 and f"--out {out}: lies in" in done.stderr and "Traceback" not in done.stderr
+        refused(f"--out {out}: lies in", "grade", ada.parent, "--out", out)
     assert os.listdir(ada) == ["silu.py"]
     (results := tmp_path / "results").mkdir()
     with Store.create(results) as store:
         add(store, draft())
-    done = kernelmark("grade", results, "--out", tmp_path / "out")
-    assert done.returncode == 2 and "is a folder of results" in done.stderr
+    refused("is a folder of results", "grade", results, "--out", tmp_path / "out")
 
 
 # By the C library: what goes through Python is refused.
@@ -231,7 +223,7 @@ def test_an_interrupted_run_keeps_what_it_has_says_so_and_leaves_nothing_behind(
     assert said.startswith(f"Interrupted: 1 of {len(students)} graded in ") and said.endswith("out/index.html")
     assert list(load(tmp_path / "out")) == ["a"] and ">a<" in (tmp_path / "out" / "index.html").read_text()
     assert os.listdir(tmp_path / "tmp") == []
-    eventually(lambda: not [path for path in Path("/proc").glob("[0-9]*/stat") if _session(path) == process.pid])
+    eventually(lambda: gone(process.pid))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.full)])
@@ -250,7 +242,7 @@ def test_a_run_interrupted_while_it_starts_leaves_nothing_behind(tmp_path: Path,
         process.kill()
     assert (process.returncode, said) == (130, "") and errors == "kernelmark: interrupted before anything was graded\n"
     assert os.listdir(tmp_path / "tmp") == [] and set(os.listdir(tmp_path / "out")) <= {".attempts"}
-    eventually(lambda: not [path for path in Path("/proc").glob("[0-9]*/stat") if _session(path) == process.pid])
+    eventually(lambda: gone(process.pid))
 
 
 def _session(stat: Path) -> int:

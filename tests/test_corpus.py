@@ -1,7 +1,5 @@
 """What is kept of the corpus fails tests where a verdict changes and the version of the judge does not."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import tomllib

@@ -1,7 +1,5 @@
 """What `docs/grading.md` has a TA type between a platform and its grades, run as it stands there."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """What `kernelmark --help` lists, and in which order."""
 
-from __future__ import annotations
-
 from typer.testing import CliRunner
 
 from grader.commands.cli import ORDER, app

@@ -8,8 +8,6 @@ test-all` also looks for a change, under another seed: the whole search for one 
 changes alone of which the note's words would be told.
 """
 
-from __future__ import annotations
-
 import math
 import zlib
 from collections import Counter

@@ -1,7 +1,5 @@
 """A course is found from the folder that a command runs in, and nobody else's is taken for it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
@@ -17,7 +15,7 @@ from grader.classroom.attempts.attempt import hash_of_tests
 from grader.course import catalogue
 from grader.course.course import Course
 from grader.home import ROOT, HomeError
-from tests.command import hand_in, kernelmark
+from tests.command import hand_in, kernelmark, refused
 
 
 @pytest.fixture(autouse=True)
@@ -69,8 +67,7 @@ def test_a_course_file_alone_gives_other_rules_for_the_assignments_around_it(tmp
     assert home.find(lonely) == home.Home(ROOT, lonely / "course.toml", shipped=True)
     for words in (("new", "axpy"), ("handouts",)):
         # The package's own are not theirs to change.
-        done = kernelmark(*words, cwd=lonely)
-        assert done.returncode == 2 and f"{lonely}/course.toml: no assignments/ beside it" in done.stderr, done
+        refused(f"{lonely}/course.toml: no assignments/ beside it", *words, cwd=lonely)
     with contextlib.chdir(outer):
         (tmp_path / "exam.toml").write_text("")
         assert home.named(tmp_path / "exam.toml") == home.Home(outer, tmp_path / "exam.toml", named=True)

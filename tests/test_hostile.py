@@ -8,8 +8,6 @@ sandbox holds are tried once more without namespaces by `make test-all`. Notes o
 at by tests/gpu/test_corpus_on_gpu.py.
 """
 
-from __future__ import annotations
-
 import csv
 import ctypes
 import hashlib

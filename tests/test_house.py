@@ -1,7 +1,5 @@
 """What CONTRIBUTING.md says of files and functions holds: how long, how many parameters, no names twice, no circles."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from functools import cache

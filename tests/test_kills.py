@@ -4,8 +4,6 @@ The class is taken in anew, graded, scored again, applied and exported. In `make
 `make test-all` each command, at random, and begun again: the seed is printed, and KILLS_SEED repeats it.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import random
@@ -16,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +24,7 @@ from grader.classroom.attempts.selected import select_attempts
 from grader.classroom.attempts.store import Store
 from grader.home import ROOT
 from grader.results.result import Result
-from tests.command import SECONDS, SILU, kernelmark
+from tests.command import SECONDS, SILU, eventually, gone, kernelmark
 
 WRONG = SILU.replace("tl.exp(-x)", "tl.exp(x)")
 # What each hands in, at first and then.
@@ -116,25 +113,6 @@ def evening(tmp_path_factory: pytest.TempPathFactory) -> Evening:
     # Every step does something, or there is nothing to lose.
     assert all(before != after for before, after in itertools.pairwise(states))
     return Evening(begun, states)
-
-
-def gone(session: int) -> bool:
-    """Whether no process of a session runs any more."""
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            status, _, _, of, *_ = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(of) == session and status not in "ZX":
-            return False
-    return True
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def between(now: State, before: State, after: State, about: object) -> None:

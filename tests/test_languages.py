@@ -1,7 +1,5 @@
 """No room but a front end's knows its language: the words of one stand in its folder alone."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

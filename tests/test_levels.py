@@ -5,8 +5,6 @@ without bubblewrap has; with `make test-all` all of them, and honest work that i
 and a few references at each of the others, which only lack layers of that.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable, Iterator

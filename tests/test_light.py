@@ -1,7 +1,5 @@
 """Tests that need no torch do not wait for its import, which takes seconds."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """However a command ends, by an interruption, a closed pipe, a poor terminal or a full disk, it says a line at most."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

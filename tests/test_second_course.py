@@ -5,8 +5,6 @@ of all cases together or of one, and no `# never: words`. The judge is the real 
 tried on files that have a line `# proved: words`, which must stand in what is told of the change that was found.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ The real judge decides, in real workers. A note `expect` has words that a member
 members must also come out with full points and no flag but those of a note `flag`.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a killed process leaves is removed by the next command, and what a living one or another user has is not."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

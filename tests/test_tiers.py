@@ -1,7 +1,5 @@
 """The tiers of tests: what is slow is found, named in a file, and fails `make test-all` until it is."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What holds for root holds for a user without privileges: the same tests, run by one."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A wheel is all that a course needs: installed beside what it depends on, it makes, verifies, hands out and grades."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

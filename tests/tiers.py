@@ -7,8 +7,6 @@ A test stays in the file until somebody deletes its line. Tests in tests/sentine
 take. Tests that prove again what others do carry the marker `full` in their own file.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 import xml.etree.ElementTree as ET

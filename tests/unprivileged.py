@@ -7,8 +7,6 @@ In a mount namespace of its own, folders that are closed to others are covered b
 needed. The user has a number and no account, so nothing is left to remove.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

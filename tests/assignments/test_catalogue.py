@@ -1,7 +1,5 @@
 """Assignments are found by scanning, and each comes with all that a student and the judge need."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What an accumulator in half precision leaves is wrong in every case of the matrix product but the smallest."""
 
-from __future__ import annotations
-
 import torch
 
 from grader.course.cases import Case

@@ -3,8 +3,6 @@
 At all others the reference kernels are graded in tests/test_submissions.py, and their stages in test_stages.py.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The ladder of `reference/stages/`: each stage is graded like a student's folder, by the real judge."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Timed cases: their sizes, what drawing them costs, and answers that are compared in parts."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sizes of a timed case that a processor has time for."""
 
-from __future__ import annotations
-
 import math
 
 from grader.course.assignment import Assignment

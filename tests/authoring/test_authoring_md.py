@@ -1,8 +1,6 @@
 """The example of docs/authoring.md is fit to be handed out as it stands there; and what one of several outputs lacks is
 said in words."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Handouts say what assignments and the course say, and leave the author's text alone."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

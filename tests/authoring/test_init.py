@@ -1,7 +1,5 @@
 """A course of one's own is a copy that works, and replaces nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -18,7 +16,7 @@ from grader.authoring import init
 from grader.course import catalogue
 from grader.course.course import read_course
 from grader.home import ROOT
-from tests.command import kernelmark
+from tests.command import kernelmark, refused
 
 
 def made(folder: Path, *words: str) -> str:
@@ -124,8 +122,7 @@ def test_a_usage_error_is_one_line_and_nothing_is_written(words: tuple[str, ...]
     (tmp_path / "there").mkdir()
     (tmp_path / "there/course.toml").write_text("mine")
     (tmp_path / "file").write_text("")
-    done = kernelmark("init", *words, cwd=tmp_path)
-    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and said in done.stderr, done
+    refused(said, "init", *words, cwd=tmp_path)
     assert [path.name for path in (tmp_path / "there").iterdir()] == ["course.toml"]
     assert not (tmp_path / "new").exists()
 

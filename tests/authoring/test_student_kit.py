@@ -1,7 +1,5 @@
 """What students get checks their kernels with nothing else at hand, and holds no solution."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

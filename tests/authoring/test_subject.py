@@ -1,8 +1,6 @@
 """Trivial answers and statistics of assignments whose right answer depends on what was answered, of tensors that are
 updated in place, and of strides."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an author writes instead of the template's sentences."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from grader.authoring import handout, new

@@ -1,7 +1,5 @@
 """A scheduler and lanes on the loopback: processes of the command, as on machines of their own."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Lanes on other machines give what local ones give, to nobody without the key, and for no other version."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What `docs/cluster.md` has a TA type or write, run as it stands there, with the loopback for all machines."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Lanes and schedulers that are killed at any moment cost nobody a grade, and nobody is graded twice."""
 
-from __future__ import annotations
-
 import random
 import signal
 import subprocess

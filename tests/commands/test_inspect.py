@@ -1,7 +1,5 @@
 """`kernelmark inspect`, as it is run: facts about a file's launches, and nothing graded."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -14,7 +12,7 @@ from grader.course.catalogue import assignments
 from grader.course.course import LimitsTable
 from grader.home import ROOT
 from grader.judging.evidence.inspection import good_figures
-from tests.command import SECONDS, kernelmark
+from tests.command import SECONDS, kernelmark, refused
 from tests.graded import results
 from tests.members import Member
 from tests.rows import each_row
@@ -82,9 +80,7 @@ def test_what_is_seen_to_be_wrong_is_told_beside_the_facts(tmp_path: Path) -> No
 ])
 def test_usage_errors_are_one_line(tmp_path: Path, words: list[str], said: str) -> None:
     (tmp_path / "transpose.py").write_text(ROWS)
-    done = kernelmark("inspect", tmp_path / "transpose.py", *words)
-    assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.count("\n") == 1 and said in done.stderr
+    refused(said, "inspect", tmp_path / "transpose.py", *words)
 
 
 # A command that finds the assignments read-only, as a course's repository on a share may be.

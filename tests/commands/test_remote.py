@@ -1,7 +1,5 @@
 """The client of a course server, against answers that no server of this version gives."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Calibration files: written and read back, found by device, refused in one line, and brought into a result."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

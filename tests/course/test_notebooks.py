@@ -1,7 +1,5 @@
 """Which cells of a notebook become an assignment's file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A roster as a TA or a spreadsheet writes it, and the one line that says what is wrong with it."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

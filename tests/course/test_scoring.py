@@ -131,19 +131,6 @@ def test_performance_points_are_linear_between_floor_and_target(median: float, p
     assert got == pytest.approx(points)
 
 
-def test_cases_weigh_the_same_whatever_their_size() -> None:
-    cases = [timing(*[0.5] * 6), timing(*[2.0] * 24)]
-    assert speedup(cases).median == pytest.approx(1)
-    got = performance_points(speedup(cases), Threshold(floor=0.5, target=1.5), Course().points_of("x"))
-    assert got == pytest.approx(20)
-
-
-def test_an_interval_across_a_step_gets_the_higher_points() -> None:
-    noisy = timing(0.69, 0.70, 0.71, 0.69, 0.70, 0.71, 0.70)
-    points = performance_points(speedup([noisy]), Threshold(floor=0.2, target=1.2), Course().points_of("x"))
-    assert 40 * 0.50 <= points <= 40 * 0.51 and points > 40 * 0.495
-
-
 THRESHOLD, ONE = Threshold(floor=0.2, target=1.2), Interval(median=1, low=1, high=1)
 SPEED = Performance(status="measured", max_points=40, points=20.4, speedup=ONE, floor=0.2, target=1.2, baseline="eager",
                     timings=[timing(*[0.7] * 6)])

@@ -1,7 +1,5 @@
 """Which files of a folder are the assignments', and which seem to be meant for them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 # Kernels are outside strict typing.
 # mypy: disable-error-code="untyped-decorator,no-untyped-def"
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """What a kernel takes as compiled, and what a launch gives it: sizes, without a GPU."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 import struct

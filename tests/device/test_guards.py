@@ -1,7 +1,5 @@
 """Guard zones: where they lie, that writing them spares tensors, that a single byte changed in them is found."""
 
-from __future__ import annotations
-
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A plan's operations on host memory, and temporaries there: what needs no GPU."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ The tests draw the same examples every time, so that they cannot fail by luck; `
 "long" before it imports them, and draws fresh ones for as long as it is told to.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import time

@@ -1,7 +1,5 @@
 """Whatever stands in course.toml or in a result.json, it is read or told in one line."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Whatever a worker writes into its socket, the judge gets a message of the asked shape or a ChannelError."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -4,8 +4,6 @@ A row is a reader, the most that it is given, and hostile texts of any length. B
 linear for certain, on as many bytes, so that a busy machine slows both.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

@@ -1,7 +1,5 @@
 """Hostile texts of any length, for readers of a submission's bytes: each takes a length to a text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Executors for the tests of them, each from the fork server of its file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

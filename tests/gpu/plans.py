@@ -1,7 +1,5 @@
 """Plans with a launch of each kind, and slots on the GPU to run them on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

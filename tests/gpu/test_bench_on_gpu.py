@@ -1,7 +1,5 @@
 """A sweep times every kernel at every size, a wrong one at none; what PyTorch launches; what NVIDIA's tools see."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What `kernelmark calibrate` writes, measured on a real GPU on cases of its own."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

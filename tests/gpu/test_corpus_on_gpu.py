@@ -2,8 +2,6 @@
 `on_a_gpu = "a, b; why"`. One whose kernel keeps the GPU from all other processes is judged `alone`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

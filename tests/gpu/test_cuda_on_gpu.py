@@ -1,8 +1,6 @@
 """CUDA kernels in an executor: shared memory beside what they declare, structures, variables of the file, and all
 blocks at the same time."""
 
-from __future__ import annotations
-
 import base64
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """A kernel that fails on the GPU costs its executor, which says how it failed; the judge and the next one live on."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

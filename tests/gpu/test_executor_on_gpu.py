@@ -1,7 +1,5 @@
 """An executor on a GPU: every kind of launch, once and in graphs, what stays between calls, guard zones, times."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A lane sees its own GPU alone, and a grade does not depend on the lane."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

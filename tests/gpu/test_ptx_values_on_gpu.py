@@ -1,7 +1,5 @@
 """PTX's pure instructions against a GPU: the same bits for any sources, but for functions that it approximates."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Timing of an assignment of several outputs on a GPU, both sides by executors: dtypes, an update, wrong answers."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator

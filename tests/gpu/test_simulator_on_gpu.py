@@ -4,8 +4,6 @@ Kernels whose answer their language leaves undefined (out of bounds, unwritten m
 out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Timing by replay on a GPU: fresh contents, ratios that repeat, answers that are checked, a compiled baseline."""
 
-from __future__ import annotations
-
 import json
 import os
 import statistics

@@ -1,7 +1,5 @@
 """Products of warpgroups and bulk copies against a GPU: the layouts of matrices in shared memory."""
 
-from __future__ import annotations
-
 import ctypes
 import subprocess
 from typing import Any

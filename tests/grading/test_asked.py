@@ -1,7 +1,5 @@
 """The command that a result names grades it again: with all that decides whether it runs, and what comes of it."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a course asks of its students, as it follows from what the reference reaches; and which rungs there are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

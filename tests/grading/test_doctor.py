@@ -1,7 +1,5 @@
 """What `kernelmark doctor` says of a machine that lacks something: a line, and what to do about it."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

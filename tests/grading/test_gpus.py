@@ -1,7 +1,5 @@
 """Which GPUs are graded on: numbers of theirs, all by default, and one line for those that are not there."""
 
-from __future__ import annotations
-
 import shutil
 from importlib import metadata
 from pathlib import Path
@@ -12,7 +10,7 @@ from grader.grading import doctor, gpus
 from grader.grading.gpus import GpuCard
 from grader.grading.preflight import PlanError
 from grader.home import ROOT
-from tests.command import kernelmark
+from tests.command import kernelmark, refused
 
 THREE = [GpuCard(number, name, {"CUDA_VISIBLE_DEVICES": str(number)}) for number, name in enumerate(("A", "A", "B"))]
 NO_GPU = not gpus.present()
@@ -52,8 +50,7 @@ def test_gpus_of_several_models_are_told() -> None:
 ])
 def test_gpus_are_refused_in_one_line_where_none_is_used(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
     shutil.copytree(ROOT / "examples/class/alice", tmp_path / "class/alice")
-    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--gpus", "0", *words)
-    assert done.returncode == 2 and told in done.stderr and done.stderr.count("\n") == 1
+    refused(told, "grade", tmp_path / "class", "--out", tmp_path / "out", "--gpus", "0", *words)
     assert not (tmp_path / "out").exists()
 
 

@@ -1,7 +1,5 @@
 """Lanes start at once; one that ends or does not answer costs nobody a grade, or all of them are ended."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

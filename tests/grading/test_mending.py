@@ -1,7 +1,5 @@
 """In a class a change that mends a wrong kernel is looked for after its grading, and costs it nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What NVIDIA's tools print is read: figures as they stand there, and nothing where a tool has nothing to say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

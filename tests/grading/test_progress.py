@@ -1,7 +1,5 @@
 """A run can be watched: on a terminal, by a program, and in a class page that is whole and true at any moment."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -1,7 +1,5 @@
 """The sizes of a sweep: from what a call of microseconds touches up to the largest timed case, for every assignment."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Small assignments that use what the six of the course do not: several outputs, tensors that are updated, whole
 numbers, bools, narrow floats, strides, scalars of every type, and random bits by a seed."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What faulty kernels write. Each fault gets the inputs, the right answer in the output's dtype, and the output."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -63,23 +61,9 @@ def rounded_to_float16(inputs: Inputs, right: Tensor, out: Tensor) -> None:
     out.copy_(right.half())
 
 
-def rounded_to_bfloat16(inputs: Inputs, right: Tensor, out: Tensor) -> None:
-    out.copy_(right.bfloat16())
-
-
 def computed_in_float16(inputs: Inputs, right: Tensor, out: Tensor) -> None:
     oracle = ORACLES["norm" if "weight" in inputs else "silu"]
     out.copy_(oracle(**{**inputs, "x": inputs["x"].half().float()}).half())
-
-
-def float16_on_the_way(inputs: Inputs, right: Tensor, out: Tensor) -> None:
-    oracle = ORACLES["norm" if "weight" in inputs else "silu"]
-    out.copy_(oracle(**{**inputs, "x": inputs["x"].half().float()}))
-
-
-def shuffled(inputs: Inputs, right: Tensor, out: Tensor) -> None:
-    order = torch.randperm(out.numel(), generator=torch.Generator().manual_seed(1))
-    out.view(-1).copy_(right.view(-1)[order])
 
 
 def noise(inputs: Inputs, right: Tensor, out: Tensor) -> None:

@@ -1,7 +1,5 @@
 """Tasks prepared ahead by another thread, while simulators of the one before are at work."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import replace

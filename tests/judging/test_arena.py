@@ -1,7 +1,5 @@
 """Memory for calls, on the host: tensors apart from each other, guarded, and seen by whoever maps them."""
 
-from __future__ import annotations
-
 import mmap
 
 import torch

@@ -1,7 +1,5 @@
 """Memory that the judge shares with confined processes."""
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import mmap

@@ -1,7 +1,5 @@
 """Builders of a lane: beside each other, from what is kept, and ended with the lane."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The poison, the comparison and the map of errors."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -3,8 +3,6 @@
 The first simulator finds most of these by reasoning about the language. Here it is not asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Hints follow from evidence: real faults get the right one, unrelated errors get no confident claim."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 The table in docs/security.md names these rows, and those of tests/judging/test_rules.py, by their rules.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

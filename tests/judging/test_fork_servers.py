@@ -1,7 +1,5 @@
 """Executors take the fork servers that their lane has started, and others once those are taken."""
 
-from __future__ import annotations
-
 from grader.judging.running import fork_servers
 from grader.judging.running.lane import LANE
 

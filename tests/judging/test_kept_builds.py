@@ -1,7 +1,5 @@
 """Builds that are kept: what comes back is what was made of the very same, or nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A lane whose fork server is closed or lost goes on with another, whatever was under way."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -3,8 +3,6 @@
 Submissions that are wrong there alone are in the corpus: `hostile/weak_inputs`.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Mistakes are claimed where an output shows them, and never one for another."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Rows, columns and elements that hold others' right answers are named; those that are merely near others are not."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

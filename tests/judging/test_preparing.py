@@ -1,7 +1,5 @@
 """What comes before a call runs: the time that planning has, and compiling more kernels than one plan may hold."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The sizes that a proof adds to those of the cases, and those for a GPU that it looks at."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

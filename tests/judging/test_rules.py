@@ -1,7 +1,5 @@
 """A hostile plan: each forgery is malformed, each honest mistake is a problem of the student's with its line."""
 
-from __future__ import annotations
-
 import base64
 import copy
 import json

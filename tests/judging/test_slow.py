@@ -1,7 +1,5 @@
 """A kernel that only takes a simulator long is not called endless."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.course.catalogue import assignments

@@ -1,7 +1,5 @@
 """Two operations that nothing orders are named where the answer hangs on their order, and nowhere else."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Conditions on how kernels work: for each a kernel that meets it, one that does not, and those that pretend."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

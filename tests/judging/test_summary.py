@@ -1,7 +1,5 @@
 """One message and one hint for an assignment: from the evidence that its cases share, never from one that misleads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

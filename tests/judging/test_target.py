@@ -1,7 +1,5 @@
 """What only a GPU can tell: inline assembly, which can be refused without one, and kernels that compile for long."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The line that is marked for a wrong answer follows from evidence, and where several could be meant none is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

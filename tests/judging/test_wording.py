@@ -1,7 +1,5 @@
 """The part of a tensor in which all marked elements lie."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """Small assignments for the tests of comparison and explanation, with oracles of their own, and faulty answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

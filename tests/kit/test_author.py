@@ -1,7 +1,5 @@
 """What `assignment` makes of several outputs, of bytes that must move, and of roundings."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The kernel that draws many calls at once, in Triton's interpreter, bit by bit against the same written in Python."""
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess

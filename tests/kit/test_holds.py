@@ -1,7 +1,5 @@
 """The kernel that looks for a pattern of bits in many tensors at once, in Triton's interpreter."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

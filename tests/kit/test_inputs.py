@@ -1,7 +1,5 @@
 """Distributions, drawn by PyTorch: scales and offsets, outliers, loud positions, finite bits, numbers."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

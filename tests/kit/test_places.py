@@ -1,7 +1,5 @@
 """The spot check of long vectors: right answers pass whatever is drawn, and what is left out or wrong is found."""
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Callable

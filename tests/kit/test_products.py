@@ -1,7 +1,5 @@
 """The spot check of matrix products: right answers pass whatever is drawn, and what kernels get wrong is found."""
 
-from __future__ import annotations
-
 import math
 import weakref
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Distributions of whole numbers, bools and given values: what they hold, and what they cannot."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """What the text of a file tells of an access outside its tensor, in every language: for tests of what reads it."""
 
-from __future__ import annotations
-
 from grader.languages.cuda.phrases import PHRASES as CUDA
 from grader.languages.triton.phrases import PHRASES as TRITON
 from grader.plan.findings import OutOfBounds, Undefined

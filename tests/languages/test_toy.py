@@ -1,7 +1,5 @@
 """A language that is no part of the grader: a folder beside it, and its submissions are graded like any other."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

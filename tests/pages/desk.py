@@ -1,7 +1,5 @@
 """A class as one is on the morning after a deadline: long ids, groups, strays, failures of ours, measured speed."""
 
-from __future__ import annotations
-
 import random
 
 from grader.pages.load import Entry, Failure

@@ -1,7 +1,5 @@
 """A page taken apart into its elements and its text."""
 
-from __future__ import annotations
-
 from html.parser import HTMLParser
 
 

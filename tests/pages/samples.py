@@ -1,7 +1,5 @@
 """Results made by hand for the pages: every verdict, error maps of several shapes, and text that means harm."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 

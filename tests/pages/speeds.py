@@ -3,8 +3,6 @@
 The times are those of one H200, the noise is drawn; intervals and points come from `grader.results.estimate`.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 

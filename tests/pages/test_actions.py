@@ -1,7 +1,5 @@
 """What GitHub shows of a result: what a submission wrote cannot end a command, a table's cell or a piece of code."""
 
-from __future__ import annotations
-
 from grader.pages import actions
 from tests.pages.samples import every_verdict, hostile, result
 

@@ -1,7 +1,5 @@
 """A sweep as a chart, a table and sentences: what was measured and no more."""
 
-from __future__ import annotations
-
 import csv
 import io
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """What an inspection shows: figures of the launch, the line that wastes most first, advice where there is cause."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

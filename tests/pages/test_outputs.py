@@ -1,7 +1,5 @@
 """A report on several outputs names each, and one on a single output is as it was before there were several."""
 
-from __future__ import annotations
-
 from grader.pages.pages import student_page
 from grader.results.result import Detail
 from tests.pages import samples

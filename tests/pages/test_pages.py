@@ -1,7 +1,5 @@
 """Pages and gradebook say what matters, load nothing and stay small, and nothing in a result breaks out of them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

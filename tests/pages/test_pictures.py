@@ -1,7 +1,5 @@
 """Pictures in a report show what was measured: maps of errors, and charts that follow the theme."""
 
-from __future__ import annotations
-
 import base64
 import re
 import struct

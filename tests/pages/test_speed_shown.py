@@ -1,7 +1,5 @@
 """A report says how fast a kernel is, what the next point takes, and where it stands among the course's stages."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What a terminal shows of a result: maps that fit, speed in the words of the page, no control of the terminal."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

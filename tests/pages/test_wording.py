@@ -1,7 +1,5 @@
 """What a report says is clean text, readable figures, and findings with the worst first."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.pages.findings import findings, headline, not_measured

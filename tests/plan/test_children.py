@@ -1,7 +1,5 @@
 """Programs that write or run without end are ended; what others say is kept."""
 
-from __future__ import annotations
-
 import io
 import sys
 

@@ -1,7 +1,5 @@
 """A generation of GPUs is a row of one table, and a new one takes no more."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The operations that another one follows, by what host code asks of streams, events and graphs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from grader.plan.plan import MOST_AFTER, Copy, Fill, Operation, Place, View

@@ -1,7 +1,5 @@
 """Seeded streams of paired times: the interval covers the truth, drift cancels, points do not flip."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

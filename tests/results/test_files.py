@@ -1,7 +1,5 @@
 """A file is written whole or not at all, for whom the umask lets read it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

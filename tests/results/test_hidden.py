@@ -1,7 +1,5 @@
 """Of hidden cases a student is told the kind of failure and what to look at; those who grade are told all."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import stat

@@ -1,7 +1,5 @@
 """A verdict is a row of one table, and a new one takes no more."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A course server without lanes: files wait, and attempts are recorded by the tests."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Connections that a stranger opens and does not use."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading

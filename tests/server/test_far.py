@@ -1,7 +1,5 @@
 """A server on lanes of a cluster: lanes and the scheduler are killed, and everybody's file is judged once."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

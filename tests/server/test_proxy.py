@@ -1,7 +1,5 @@
 """A server behind nginx, with the configuration of docs/server.md as it stands there: TLS, live pages, a sign-on."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

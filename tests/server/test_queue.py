@@ -1,7 +1,5 @@
 """The queue: turns, places, what replaces what, tokens, and what a killed server leaves."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that a server does not receive, though they are sent as they should be."""
 
-from __future__ import annotations
-
 import datetime
 import resource
 from dataclasses import replace

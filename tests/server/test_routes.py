@@ -1,7 +1,5 @@
 """Every route of a course server: who may use it, what it takes, and that nobody reads what is another's."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import re

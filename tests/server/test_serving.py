@@ -1,7 +1,5 @@
 """A real server: sent by the command and by a browser, judged by its lanes, killed and started again."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,11 +1,7 @@
 """A server's grading without its pages: lanes that die, a queue that pauses, folders of people."""
 
-from __future__ import annotations
-
 import multiprocessing
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,15 +14,9 @@ from grader.home import ROOT
 from grader.server.queue import ServerPerson, ServerQueue
 from grader.server.work import ServerGrading, ServerGround
 from tests.classroom.attempts.made import add, draft
+from tests.command import eventually
 
 STUDENTS = ("ada", "bob", "eve")
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 120
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.mark.timeout(300)
@@ -51,12 +41,12 @@ def test_lanes_that_die_over_every_file_pause_the_queue_and_nothing_is_lost(tmp_
     killer.start()
     try:
         grading.start()
-        until(lambda: queue.setting("paused") == "1")
+        eventually(lambda: queue.setting("paused") == "1", 120)
         assert queue.counts() == {"failed": 3} and "the queue is paused" in said[-1]
         healthy.set()
         assert all(queue.again(number) for number in numbers)
         queue.set("paused", "")
-        until(lambda: queue.counts() == {"finished": 3})
+        eventually(lambda: queue.counts() == {"finished": 3}, 120)
     finally:
         healthy.set()
         killer.join()

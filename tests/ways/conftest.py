@@ -1,7 +1,5 @@
 """Ways to install and start kernelmark, each tried as people go it: docs/installing.md lists them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

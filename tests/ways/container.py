@@ -6,8 +6,6 @@ A seccomp filter stands for the runtime's own: it refuses what Docker's and Kube
 (namespaces), and what gVisor and old kernels lack (Landlock). A container's mounts and cgroups are not imitated.
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -1,7 +1,5 @@
 """Clones, and environments whose packages are hard links to those here, so that nothing is downloaded."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

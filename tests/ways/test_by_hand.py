@@ -1,7 +1,5 @@
 """The commands of README.md and of the kit's README for who has no make; the kit's notebook, as Jupyter runs it."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import shlex

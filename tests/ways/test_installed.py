@@ -1,7 +1,5 @@
 """A wheel, installed in each of the ways that people install one, checks and grades; so does an image's user."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`make` sets up what is missing, in clones that move and beside others; where it cannot, a sentence says why."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

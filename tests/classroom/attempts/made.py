@@ -1,7 +1,5 @@
 """Attempts as gradings leave them, from results made by hand or by the judge."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is graded again and what is not; times and members come from intake.json alone."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What people give beside the judge: nothing of it is lost, it counts once, and whom it concerns can read it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import sqlite3

@@ -1,7 +1,5 @@
 """What an earlier grading in the same folder of results says to the next: the same file gets the same share again."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Points anew from what is on record: as a grading would have given them, beside the old ones, and once."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What stands: the first that judged a hand-in, until something is applied; and which hand-in counts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Results of one TA, read by another, who may change them where both are in the group that the course names."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Records are whole or not there, whatever ends the process that writes them, and nothing changes one."""
 
-from __future__ import annotations
-
 import os
 import random
 import resource

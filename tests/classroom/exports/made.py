@@ -1,7 +1,5 @@
 """A graded class in a folder, as `grade` and `intake` leave it; all people are invented."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

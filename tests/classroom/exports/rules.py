@@ -3,8 +3,6 @@
 `follows` holds a file that was exported against the rules of its platform; it imports nothing of the exports.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -2,8 +2,6 @@
 that were applied and taken back, failures of ours, an assignment that the course has no more. All people are invented.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import random

@@ -1,7 +1,5 @@
 """The instructor's own sheets: the rows and the column that are meant are filled, and nothing else is touched."""
 
-from __future__ import annotations
-
 import csv
 import os
 from pathlib import Path
@@ -15,7 +13,7 @@ from grader.grading.job import Graded
 from tests.classroom.attempts.made import kept
 from tests.classroom.exports import rules
 from tests.classroom.exports.made import graded, hand_in, person, taken
-from tests.command import kernelmark
+from tests.command import kernelmark, refused
 from tests.pages.samples import assignment, result
 
 HEAD = "Student,ID,SIS User ID,SIS Login ID,Integration ID,Section,Quiz (7),Kernels (12),Current Score"
@@ -152,9 +150,8 @@ def test_a_row_of_moodle_that_is_locked_is_left_out(tmp_path: Path) -> None:
 def test_a_sheet_of_others_is_refused(tmp_path: Path) -> None:
     graded(tmp_path / "out", {"x_901": {}, "y_902": {}})
     (tmp_path / "sheet.csv").write_text(CANVAS)
-    done = kernelmark("export", "canvas", "out", "--sheet", "sheet.csv", "--column", "Kernels", "--out", "filled.csv",
-                      cwd=tmp_path)
-    assert done.returncode == 2 and "sheet.csv: none of 2 grades has a row there (" in done.stderr
+    refused("sheet.csv: none of 2 grades has a row there (", "export", "canvas", "out", "--sheet", "sheet.csv",
+            "--column", "Kernels", "--out", "filled.csv", cwd=tmp_path)
     assert not (tmp_path / "filled.csv").exists()
 
 

@@ -1,8 +1,6 @@
 """The kit at places where students' files come in: a repository on GitHub, an autograder of Gradescope. Their scripts
 run here as they stand; only what fetches packages is left out."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -19,7 +17,7 @@ from grader.home import ROOT
 from tests.classroom.exports import rules
 from tests.classroom.exports.test_sheets import export
 from tests.classroom.intake.made import GIT
-from tests.command import SECONDS, SILU, kernelmark
+from tests.command import SECONDS, SILU, kernelmark, refused
 from tests.kits import environment_in, program
 
 PRINTS = "print('::error file=silu.py::forged')\n"
@@ -138,8 +136,7 @@ def test_a_repository_leads_nowhere_else(tmp_path: Path) -> None:
     mine.write_text("mine")
     (own / ".github/workflows").symlink_to(tmp_path)
     words = ("export", "action", "--course", "course.toml", "--out", "repository", "--kit", "FILES", "--force")
-    refused = kernelmark(*words, cwd=tmp_path)
-    assert refused.returncode == 2 and "repository/.github/workflows: is a symbolic link" in refused.stderr, refused
+    refused("repository/.github/workflows: is a symbolic link", *words, cwd=tmp_path)
     assert not (own / "FILES").exists()
     (own / ".github/workflows").unlink()
     (own / "FILES").mkdir()
@@ -153,8 +150,8 @@ def test_a_repository_leads_nowhere_else(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [("--kit", "../elsewhere"), ("--files", "/tmp"), ("--kit", "a b")])
 def test_a_place_that_a_workflow_cannot_name_is_refused(tmp_path: Path, words: tuple[str, str]) -> None:
-    done = kernelmark("export", "action", "--out", "repository", *words, cwd=tmp_path)
-    assert done.returncode == 2 and f"{words[0]} {words[1]}: give a path from the repository's root" in done.stderr
+    refused(f"{words[0]} {words[1]}: give a path from the repository's root", "export", "action", "--out",
+            "repository", *words, cwd=tmp_path)
     assert not (tmp_path / "repository").exists()
 
 

@@ -1,7 +1,5 @@
 """Downloads as platforms write them, made for tests of facts about their names; all people are invented."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import zipfile

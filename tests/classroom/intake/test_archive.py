@@ -1,7 +1,5 @@
 """Archives that were made to do harm, and those that are broken or odd: each costs its owner one clear clause."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

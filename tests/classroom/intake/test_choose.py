@@ -1,7 +1,5 @@
 """Which of a submission's files are graded, and what is said of each of the others."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Clones: the commit that stood at the deadline, and no word of a student's own configuration is obeyed."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable

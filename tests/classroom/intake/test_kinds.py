@@ -1,7 +1,5 @@
 """Each platform's download, with the traps in its names: recognised, and everybody's files found."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from datetime import datetime

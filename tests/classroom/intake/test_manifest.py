@@ -1,7 +1,5 @@
 """What an intake leaves for policy and exports: read back whole, or refused in one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

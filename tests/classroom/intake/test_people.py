@@ -1,7 +1,5 @@
 """Whose a submission is: found in the roster however the source spells it, and never guessed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An assignment of several outputs: an update, and dtypes, numbers and rows of every kind."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """What is said of a machine, when it is unfit, and when a baseline counts as slow: from figures made by hand."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

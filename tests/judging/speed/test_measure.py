@@ -1,7 +1,5 @@
 """The steps of one timed case, on the host: an executor's part is played by the oracle, in times that are given."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

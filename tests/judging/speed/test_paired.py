@@ -1,7 +1,5 @@
 """Paired measurement over real work on the CPU, and the rules of its blocks over given times."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator

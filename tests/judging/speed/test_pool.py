@@ -1,7 +1,5 @@
 """The input pool on the host: fresh contents, poisoned outputs, and what a check makes of what calls have left."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Which of two clocks times a replay. What replays take is given: no kernel that forges a clock can be had here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Which roof bounds a kernel, and how near it comes. Measuring needs a device."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

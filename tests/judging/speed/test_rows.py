@@ -1,7 +1,5 @@
 """Secret rows of all slots are compared at once, as each by itself would be."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

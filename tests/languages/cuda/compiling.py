@@ -1,7 +1,5 @@
 """Texts for tests, made by NVIDIA's compiler as files of submissions are."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from functools import cache

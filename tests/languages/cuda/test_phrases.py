@@ -1,7 +1,5 @@
 """What students are told of the compiler's messages and of CUDA's runtime's."""
 
-from __future__ import annotations
-
 import re
 
 from grader.course import catalogue
@@ -18,33 +16,24 @@ from tests.rows import each_row
 SILU = catalogue.assignments()["silu"].model_copy(update={"suffix": ".cu"})
 
 OTHERS = r"\btl\.|torch|[Tt]riton|num_warps|BLOCK"
+# Beside those of the corpus, whose messages are the compiler's own.
 COMPILED = [
-    ("silu.cu(3): error: expression must have integral or unscoped enum type", "x[i] = x[i] ^ 2;", "not a power"),
     ("silu.cu(3): error: expression must have integral or unscoped enum type", "float r = v % 2.0f;", "fmodf(x, y)"),
-    ("silu.cu(9): error: expression must have integral or unscoped enum type", "k<<1, 256>>(input);",
-     "three angle brackets"),
     # What nvcc 13.0 and g++ say, the line, and what tells what to do.
-    ('silu.cu(3): error: identifier "j" is undefined', "x[j] = 1;", "is it spelt as it is declared"),
     ('silu.cu(3): error: identifier "blockIDx" is undefined', "x[blockIDx.x] = 1;", "blockIdx, blockDim, threadIdx"),
     ('silu.cu(3): error: identifier "thread_idx" is undefined', "x[thread_idx.x] = 1;", "spelt exactly so"),
-    ('silu.cu(1): error: identifier "import" is undefined', "import torch", "looks like Python"),
     ('silu.cu(3): error: identifier "elif" is undefined', "elif (i < n) x[i] = 1;", "else if"),
     ('silu.cu(3): error: identifier "printf" is undefined', 'printf("a");', "#include <cstdio>"),
     ('silu.cu(3): error: identifier "FLT_MAX" is undefined', "float m = -FLT_MAX;", "#include <cfloat>"),
     ('silu.cu(1): error: incomplete type "void" is not allowed', "__global__ void k(half *x) {",
         "#include <cuda_fp16.h>"),
-    ('silu.cu(6): error: namespace "std" has no member "vector"', "std::vector<int> v;", "#include <vector>"),
     ('silu.cu(1): error: calling a __host__ function("cudaMemcpy") from a __global__ function("k") is not allowed',
      "cudaMemcpy(x, y, 4, cudaMemcpyDeviceToDevice);", "stand in the function that calls the kernel"),
-    ('silu.cu(4): error: calling a __host__ function("f(float)") from a __global__ function("k") is not allowed',
-     "x[i] = f(x[i]);", "Write __device__ in front of the function's definition"),
     ('silu.cu(4): error: calling a constexpr __host__ function("std::max") from a __global__ function("k") is not '
      'allowed',
      "x[i] = std::max(x[i], 0.f);", "such as fmaxf"),
     ('silu.cu(4): error: calling a constexpr __host__ function("fmin") from a __global__ function("k") is not allowed',
      "int m = fmin(n - i, 8);", "use min and max for them"),
-    ('silu.cu(3): error: calling a __device__ function("k(float *)") from a __host__ function("silu") is not allowed',
-     "k<<<1, 1>>>(input);", "Write __global__ in front"),
     ('silu.cu(2): error: calling a __device__ function("__syncthreads") from a __host__ function("silu") is not '
      'allowed',
      "__syncthreads();", "__syncthreads works inside kernels only"),
@@ -52,14 +41,9 @@ COMPILED = [
     ('silu.cu(6): error: class "cudaDeviceProp" has no member "memoryClockRate"', "int khz = prop.memoryClockRate;",
      "CUDA 13 has left memoryClockRate out of cudaDeviceProp"),
     ("silu.cu(6): error: a __global__ function call must be configured", "k(input, n);", "k<<<blocks, threads>>>"),
-    ("silu.cu(3): error: a host function call cannot be configured", "k<<<1, 1>>>(input);",
-        "Write __global__ in front"),
-    ("silu.cu(1): error: a __global__ function must have a void return type", "__global__ float k(float *x) {",
-     "`__global__ void`"),
     ('silu.cu(6): error: expected a ">>>"', "k<<<1, 1>>(input, n);", "three angle brackets"),
     ('silu.cu(2): error: argument of type "const float *" is incompatible with parameter of type "float *"',
      "k<<<1, 1>>>(input);", "write const in front of the kernel's parameter"),
-    ("silu.cu(6): error: too few arguments in function call", "k<<<1, 1>>>(input);", "fewer arguments"),
     ("silu.cu(6): error: too many arguments in function call", "k<<<1, 1>>>(a, b, c);", "more arguments"),
     ("silu.cu(1): error: expression must be a modifiable lvalue", "x[0] = 1;", "leave const out"),
     ('silu.cu(3): error: no instance of overloaded function "atomicMax" matches the argument list\n'
@@ -69,8 +53,6 @@ COMPILED = [
     ('silu.cu(2): error: more than one operator "*" matches these operands:\n  operand types are: half * int',
         "x[1] * n",
      "__half2float"),
-    ("silu.cu(3): error: a variable length array cannot have static storage duration", "__shared__ float s[n];",
-     "extern __shared__"),
     ("silu.cu(3): error: expression must have a constant value", "k<n><<<1, 1>>>(input);", "constexpr int"),
     ("silu.cu(3): error: initializer not allowed for __shared__ variable", "__shared__ float s = 0;",
      "then call __syncthreads()"),
@@ -86,8 +68,6 @@ COMPILED = [
                                                                                                  "{",
      "The file defines k twice"),
     ("silu.cu(1): error: this declaration has no storage class or type specifier", "x = 1;", "too early"),
-    ('silu.cu(4): error: expected a ";"', "x[i] = 2;", "semicolon"),
-    ('silu.cu(2): error: expected a ";"', "void silu(float *input, float *output, int n) {", "closing brace"),
     ('At end of source: error: expected a "}"\nsilu.cu(13): note #3196-D: to match this "{"', "", "closing brace } is "
                                                                                                   "missing:"),
     ("silu.cu(3): error: missing closing quote", 'printf("a);', "double quote"),
@@ -130,31 +110,16 @@ def test_the_compilers_code_and_what_follows_are_left_out() -> None:
 
 
 RUN: list[tuple[FailureKind, str, str]] = [
-    ("exception", "the launch fails: a block has 1 to 1024 threads, this one has 2048", "cudaGetLastError()"),
-    ("exception", "the launch fails: a grid has at least one block, this one is 0 x 1 x 1", "rounds n / d up"),
-    ("exception", "the launch fails: a block has 49152 bytes of shared memory unless cudaFuncSetAttribute asks for "
-                  "more, "
-     "this one takes 65536", "cudaFuncAttributeMaxDynamicSharedMemorySize"),
-    ("exception", "cudaMemcpy: its source `input` lies in GPU memory already, and this copy reads from the host's: "
-     "give it to the kernel as it is", "Parameters lie in the GPU's memory unless the handout says “host”"),
-    ("exception", "cudaMemcpy: its source `input` is GPU memory, and this copy reads from the host's",
-        "Which of the two"),
-    ("exception", "host code crashes: it accesses memory that is not there (SEGV)", "A pointer of host code leads "
-                                                                                    "nowhere"),
     ("exception", "host code crashes: it divides a whole number by zero (FPE)", "may be 0"),
     ("exception", "host code ends its process", "an array of host code is written far past its end"),
-    ("exception", "host code ends its process: exit(1)", "Leave exit() out"),
     ("exception", "Misaligned address (716)", "multiples of 16"),
     ("exception", "Too many resources requested for launch (701)", "__launch_bounds__"),
     ("time_out", "Compiling the file takes more than 50 seconds.", "Include less"),
-    ("time_out", "No answer within 20 s", "Look for a loop"),
     ("out_of_memory", "The compiler runs out of memory, or crashes: the file is too much for it.", "smaller"),
     ("out_of_memory", "host code has taken so much memory that none is left to read `h_A` in", "until it is freed"),
     ("out_of_memory", "the process took more than 8,192 MiB of memory and was ended", "no more than the sizes"),
-    ("missing_function", "There is no silu.", "void silu(float *input, float *output, int n)"),
     ("wrong_signature", "The function is defined as void silu(float *).", "void silu(float *input, float *output, int "
                                                                           "n)"),
-    ("not_attempted", "The function is still the stub.", "take out the line"),
 ]
 
 
@@ -168,7 +133,6 @@ def test_a_refusal_is_a_sentence_of_cuda() -> None:
     assert told.message == ("Line 2 brings numbers to the host (`cudaMemcpy`), but host code runs without the "
                             "values of arrays.")
     assert "Leave the numbers on the GPU" in told.hint
-
 
 
 def test_no_sentence_speaks_of_another_language() -> None:

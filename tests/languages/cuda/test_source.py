@@ -1,7 +1,5 @@
 """What is seen of a .cu file without compiling it."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import pytest

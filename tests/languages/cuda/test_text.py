@@ -1,7 +1,5 @@
 """Texts of kernels: how they are cut out of what the compiler makes, and what is refused in one."""
 
-from __future__ import annotations
-
 import base64
 import re
 

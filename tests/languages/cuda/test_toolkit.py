@@ -1,7 +1,5 @@
 """Where CUDA's compilers are found, and what is said where they are not."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

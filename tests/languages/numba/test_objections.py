@@ -1,7 +1,5 @@
 """A page of Numba's compiler becomes a sentence and a line for a student."""
 
-from __future__ import annotations
-
 from grader.languages.numba.confined.objections import objection
 from tests.rows import each_row
 

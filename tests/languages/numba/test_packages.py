@@ -1,7 +1,5 @@
 """A line says what Numba lacks, and what to do, before anybody's points depend on it."""
 
-from __future__ import annotations
-
 import re
 from importlib.metadata import PackageNotFoundError
 

@@ -2,8 +2,6 @@
 
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
 
-from __future__ import annotations
-
 from typing import Any
 
 import triton
@@ -87,20 +85,27 @@ def source_of(
     return ASTSource(function, entries, constants, attributes)
 
 
-def lower(
+def text_of(
     function: Any, signature: dict[str, str], constants: dict[str, Any], *, aligned: tuple[str, ...] = (),
-    debug: bool = False, **options: Any,
-) -> Kernel:  # fmt: skip
-    """A kernel as a plan has it."""
+    **options: Any,
+) -> str:
+    """The text of a kernel as Triton's front end prints it, before any pass."""
     backend = make_backend(TARGET)
-    chosen = backend.parse_options({**options, "debug": debug})
+    chosen = backend.parse_options(options)
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
     code, modules = backend.get_codegen_implementation(chosen), backend.get_module_map()
-    module = source_of(function, signature, constants, aligned).make_ir(TARGET, chosen, code, modules, context)
-    name = function.__name__
-    return Kernel(language="triton", name=name, symbol=name, text=str(module), signature=[*signature.values()],
+    return str(source_of(function, signature, constants, aligned).make_ir(TARGET, chosen, code, modules, context))
+
+
+def lower(
+    function: Any, signature: dict[str, str], constants: dict[str, Any], *, aligned: tuple[str, ...] = (),
+    debug: bool = False, **options: Any,
+) -> Kernel:
+    """A kernel as a plan has it."""
+    name, text = function.__name__, text_of(function, signature, constants, aligned=aligned, debug=debug, **options)
+    return Kernel(language="triton", name=name, symbol=name, text=text, signature=[*signature.values()],
                   options=Options(**options).for_plan())
 
 

@@ -1,8 +1,6 @@
 """Files planned and run as a grading does it, without the judge: planner, canonical text, rules, simulator; and once
 more as the compiler's text for an older GPU, thread by thread."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,6 @@ from grader.plan.device import TARGETS
 from grader.plan.limits import Budget
 from grader.plan.messages import Given, GivenScalar, GivenTensor, Loaded, Simulated, kernel_key
 from grader.plan.plan import Plan
-from grader.simulation.memory import Result
 from grader.simulation.ptx.launch import SimulatedDevice
 from tests.languages.triton.planner.harness import Planner
 from tests.languages.triton.simulator.harness import memory
@@ -73,19 +70,19 @@ def simulated(plan: Plan, values: dict[str, Any], outputs: Sequence[str]) -> Sim
     return result
 
 
-def run_as_compiled(plan: Plan, values: dict[str, Any], outputs: Sequence[str]) -> Result | Problem | None:
-    """The same as the compiler's text for an older GPU; None if that rounds otherwise."""
-    if not all(map(rounds_alike, plan.kernels)):
-        return None
-    made = [_COMPILED.validate_json(one) for one in compile_kernels(plan.kernels, TARGET, 60, in_all=300.0, text=True)]
+def run_as_compiled(plan: Plan, values: dict[str, Any], outputs: Sequence[str]) -> Simulated:
+    """The same as the compiler's text for an older GPU, in place."""
+    assert all(map(rounds_alike, plan.kernels))
     binaries = {}
-    for kernel, one in zip(plan.kernels, made, strict=True):
-        if isinstance(one, Problem):
-            return one
+    made = compile_kernels(plan.kernels, TARGET, 60, in_all=300.0, text=True)
+    for kernel, one in zip(plan.kernels, map(_COMPILED.validate_json, made), strict=True):
+        assert isinstance(one, Binary), one
         binaries[kernel_key(kernel)] = one
     machine = lowered(plan, binaries, "cuda")
-    return threads.run(
+    found = threads.run(
         machine, _memories(machine, values), outputs=outputs, budget=Budget(10**10, 60), on=SimulatedDevice(DEVICE))
+    assert isinstance(found, Simulated), found
+    return found
 
 
 def source(name: str) -> str:

@@ -1,7 +1,5 @@
 """Triton's private interfaces are used in one file: what a version changes of them is mended there."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

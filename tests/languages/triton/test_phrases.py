@@ -1,7 +1,5 @@
 """What the text of a file in Triton adds to what was seen of its kernels."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

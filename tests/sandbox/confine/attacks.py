@@ -1,7 +1,5 @@
 """Attacks run where a submission would: in a worker, after its sandbox was entered, with one defence off or none."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import textwrap

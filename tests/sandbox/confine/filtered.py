@@ -1,7 +1,5 @@
 """Programs of their own make real calls with and without the filter: a refusal is the filter's, not the system's."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Cgroups, the real ones where this process may make them; where not, folders and files laid out like them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 What the layers refuse has tests of its own (test_isolation.py, test_landlock_*.py, test_seccomp_*.py).
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

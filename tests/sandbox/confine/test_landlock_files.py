@@ -1,7 +1,5 @@
 """Landlock keeps files out of reach that a process without it reaches, and honest work on files goes on."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -1,7 +1,5 @@
 """Landlock keeps a process from reading, signalling and calling others, which it could do without."""
 
-from __future__ import annotations
-
 import array
 import contextlib
 import ctypes

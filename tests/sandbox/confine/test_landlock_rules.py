@@ -1,7 +1,5 @@
 """Landlock's rules hold for good and for every thread; what a kernel lacks of it is left out, or said."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -1,7 +1,5 @@
 """Each limit on a worker stops what it is for, which the worker manages without just that limit."""
 
-from __future__ import annotations
-
 import os
 import resource
 import time

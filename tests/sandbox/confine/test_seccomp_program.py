@@ -1,7 +1,5 @@
 """The filter allows and refuses the right calls of either architecture, as an interpreter of classic BPF runs it."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import mmap

@@ -1,7 +1,5 @@
 """Under the filter no thread and no program of a worker's reaches another process, the network or the machine."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """Under the filter a worker signals itself, starts threads and children and takes its tensors as it does without."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

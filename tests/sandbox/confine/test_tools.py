@@ -1,7 +1,5 @@
 """Compilers that a language needs, wherever they are installed: workers read them, and start their programs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A worker's time does not run while other work keeps it from a processor; its own processes win it no time."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

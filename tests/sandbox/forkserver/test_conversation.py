@@ -1,7 +1,5 @@
 """What the judge bounds while it waits for a confined process: each bound stops its attack, which works without it."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.course.cases import Case

@@ -1,7 +1,5 @@
 """Each layer refuses what it is there for, alone, and a worker without it manages just that."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

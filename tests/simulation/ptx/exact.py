@@ -1,7 +1,5 @@
 """An oracle of its own kind: floats as fractions, rounded by the definition, and instructions on tables of values."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

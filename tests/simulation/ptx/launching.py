@@ -1,7 +1,5 @@
 """CUDA C++ compiled to PTX, and PTX run on arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

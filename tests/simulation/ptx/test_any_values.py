@@ -1,7 +1,5 @@
 """Any bits in any shape: no instruction warns, raises or returns another type."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """f32, f64 and halves: every rounding against fractions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

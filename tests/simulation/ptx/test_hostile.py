@@ -1,7 +1,5 @@
 """PTX that no compiler wrote: it is refused, or ends by its limits, and never takes long."""
 
-from __future__ import annotations
-
 import time
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """Integers, bits, comparisons and conversions, against Python's integers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Wide parts of CUDA C++, compiled by nvcc, run from PTX, and compared with the same function on the host."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

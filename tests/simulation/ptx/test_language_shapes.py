@@ -1,7 +1,5 @@
 """How students write CUDA C++, compiled by nvcc and run from PTX in several blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

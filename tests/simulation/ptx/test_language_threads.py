@@ -1,7 +1,5 @@
 """What threads of CUDA C++ do together, and how they branch, compiled by nvcc and run from PTX."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the reader makes of PTX as compilers write it."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.plan.plan import Malformed

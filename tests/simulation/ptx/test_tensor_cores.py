@@ -1,7 +1,5 @@
 """Matrix instructions: fragments as PTX's tables of them, products against NumPy's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Products of warpgroups: what they are, and who uses them or their operands too early."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from grader.plan.findings import OutOfBounds, Undefined, Unwritten

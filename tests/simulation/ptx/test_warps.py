@@ -1,7 +1,5 @@
 """What warps do: sectors of a request, wavefronts of shared memory, branches at which lanes part, multiply-adds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernels for products of warpgroups and bulk copies, and matrices as shared memory holds them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the builder says of files that do not compile, or lack what the assignment calls."""
 
-from __future__ import annotations
-
 import re
 import time
 from pathlib import Path

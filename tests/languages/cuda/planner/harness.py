@@ -1,23 +1,15 @@
 """Builds and plans files as a grading does: by messages, with memory files beside them, in processes of their own."""
 
-from __future__ import annotations
-
 import os
-import resource
-import tempfile
-import time
-from collections.abc import Callable, Sequence
-from functools import cache
-from types import TracebackType
-from typing import TypeVar
-
-from pydantic import TypeAdapter
+from collections.abc import Sequence
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
 
 from grader.languages.cuda.confined.builder import main as builder
 from grader.languages.cuda.confined.built import Contents, read_built, write_built
 from grader.languages.cuda.confined.planner import main as planner
 from grader.plan.device import TARGETS, Device
-from grader.plan.frames import Channel, socket_pair
 from grader.plan.messages import (
     BUILDER_REPLY,
     BUILT_BYTES,
@@ -38,12 +30,11 @@ from grader.plan.messages import (
     Refused,
 )
 from grader.plan.plan import PLAN_BYTES, DType, Place, Plan, read_plan
-from grader.plan.wire import Message
+from tests.languages.served import Served, memory_file
 
-SECONDS = 100.0
 ADDRESS_SPACE = 8 << 30
+"""As where submissions are graded."""
 DEVICE = TARGETS["sm_90"]
-Reply = TypeVar("Reply", bound=Message)
 
 
 def tensor(
@@ -67,61 +58,13 @@ def column(rows: int, cols: int) -> list[Given]:
             size("cols", cols)]
 
 
-class Served:
-    """A part of the front end in a process of its own. `with Served(…) as part:` ends it."""
-
-    def __init__(self, serve: Callable[[Channel], None]) -> None:
-        ours, theirs = socket_pair()
-        self._folder = tempfile.TemporaryDirectory()
-        self._pid = os.fork()
-        if not self._pid:
-            code = 1
-            try:
-                ours.close()
-                os.chdir(self._folder.name)
-                os.environ["TMPDIR"] = self._folder.name
-                tempfile.tempdir = None
-                # As where submissions are graded.
-                resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-                serve(Channel(theirs))
-                code = 0
-            finally:
-                os._exit(code)
-        theirs.close()
-        self._channel = Channel(ours)
-        self._seq = 0
-
-    def __enter__(self) -> Served:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._channel.close()
-        _, status = os.waitpid(self._pid, 0)
-        self._folder.cleanup()
-        assert status == 0 or error is not None
-
-    def ask(self, request: Message, replies: TypeAdapter[Reply], *files: int) -> Reply:
-        self._seq += 1
-        self._channel.send(request.model_copy(update={"seq": self._seq}), [*files])
-        return self._channel.receive(replies, seq=self._seq, deadline=time.monotonic() + SECONDS)
-
-
-def _memory(contents: bytes = b"", room: int = 0) -> int:
-    file = os.memfd_create("test", os.MFD_CLOEXEC)
-    os.ftruncate(file, room or len(contents))
-    os.pwrite(file, contents, 0)
-    return file
-
-
 def build(
     source: str, function: str, given: Sequence[Given], device: Device = DEVICE, *, edited: bool = False
 ) -> bytes | Failed:
     """What the builder makes of a file, or of the edited copies of one."""
-    text, shared, result = _memory(source.encode()), _memory(_shared()), _memory(room=BUILT_BYTES)
+    text, shared, result = memory_file(source.encode()), memory_file(_shared()), memory_file(room=BUILT_BYTES)
     try:
-        with Served(builder.serve) as part:
+        with Served(builder.serve, address_space=ADDRESS_SPACE) as part:
             reply = part.ask(Build(seq=0, file=f"{function}.cu", function=function, device=device, given=list(given),
                                    edited=edited), BUILDER_REPLY, text, shared, result)
         return os.pread(result, reply.bytes, 0) if isinstance(reply, Built) else reply
@@ -132,9 +75,9 @@ def build(
 
 @cache
 def _shared() -> bytes:
-    result = _memory(room=BUILT_BYTES)
+    result = memory_file(room=BUILT_BYTES)
     try:
-        with Served(builder.serve) as part:
+        with Served(builder.serve, address_space=ADDRESS_SPACE) as part:
             reply = part.ask(MakeShared(seq=0), BUILDER_REPLY, result)
         assert isinstance(reply, Built), reply
         return os.pread(result, reply.bytes, 0)
@@ -146,22 +89,15 @@ def contents_of(built: bytes) -> Contents:
     return read_built(built)[1]
 
 
-def with_function(built: bytes, symbol: str) -> bytes:
-    """The same object, of which another function is graded."""
-    lines, contents = read_built(built)
-    library = built[: int.from_bytes(built[-24:-16], "little")]
-    return write_built(library, lines, contents.model_copy(update={"symbol": symbol}))
-
-
 def plan(
     built: bytes, *calls: Sequence[Given], copies: bool = False, seconds: float = 20, answers: Answers | None = None,
     device: Device = DEVICE, text: str = "//",
 ) -> list[Plan | Refused | Failed | Absent]:
     """Plans several calls in one planner, which is given `text` as the file's."""
     found: list[Plan | Refused | Failed | Absent] = []
-    source, library, result = _memory(text.encode()), _memory(built), _memory(room=PLAN_BYTES)
+    source, library, result = memory_file(text.encode()), memory_file(built), memory_file(room=PLAN_BYTES)
     try:
-        with Served(planner.serve) as part:
+        with Served(planner.serve, address_space=ADDRESS_SPACE) as part:
             loaded = part.ask(Load(seq=0, file="silu.cu", function="silu", device=device, given=list(calls[0])),
                               PLANNER_REPLY, source, library)
             assert isinstance(loaded, Loaded), loaded
@@ -174,3 +110,32 @@ def plan(
         for file in (source, library, result):
             os.close(file)
     return found
+
+
+class File:
+    """A file of host code beside these tests, `name.cu`, built when it is first asked for, by its `function`."""
+
+    def __init__(self, name: str, function: str, given: Sequence[Given]) -> None:
+        self.text = Path(__file__).with_name(f"{name}.cu").read_text(encoding="utf-8")
+        self._function, self._given = function, given
+
+    @cached_property
+    def built(self) -> bytes:
+        made = build(self.text, self._function, self._given)
+        assert isinstance(made, bytes), made
+        return made
+
+    def plans(self, symbol: str, *calls: Sequence[Given], **options: Any) -> list[Plan | Refused | Failed | Absent]:
+        """Plans calls of another function of the file in one planner."""
+        lines, contents = read_built(self.built)
+        library = self.built[: int.from_bytes(self.built[-24:-16], "little")]
+        return plan(write_built(library, lines, contents.model_copy(update={"symbol": symbol})), *calls, **options)
+
+    def plan(self, symbol: str, given: Sequence[Given] = (), **options: Any) -> Plan | Refused | Failed | Absent:
+        (found,) = self.plans(symbol, given or self._given, **options)
+        return found
+
+    def line(self, text: str, function: str = "") -> int:
+        """The line in which a text stands first, in a function or anywhere."""
+        begin = self.text.index(f"void {function}(") if function else 0
+        return self.text.count("\n", 0, self.text.index(text, begin)) + 1

@@ -1,142 +1,17 @@
 """Host code that cannot be planned, and what its author is told."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.plan.messages import Failed, Refused
 from grader.plan.plan import Plan
 from tests.languages.cuda.compiling import needs_nvcc
-from tests.languages.cuda.planner.harness import build, elementwise, plan, with_function
+from tests.languages.cuda.planner.harness import File, build, elementwise, plan
 
-SOURCE = """#include <cuda_runtime.h>
-#include <cstdio>
-#include <cstdlib>
-#include <cassert>
-#include <dlfcn.h>
-#include <stdexcept>
-#include <thread>
-#include <sys/random.h>
-#include <unistd.h>
-#include <vector>
-extern "C" int cublasCreate_v2(void **);
-__device__ float total;
-__global__ void k(const float *x, float *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }
-__global__ void __launch_bounds__(64) few(float *y) { y[threadIdx.x] = 0; }
-__global__ void big(float *y) { extern __shared__ float s[]; s[0] = 1; y[0] = s[0]; }
-__global__ void takes_memory(float **y) { y[0] = (float *)malloc(4); }
-#define CHECK(call) do { if ((call) != cudaSuccess) { fprintf(stderr, "failed\\n"); exit(1); } } while (0)
+pytestmark = needs_nvcc
 
-extern "C" {
-void brings_back(float *x, float *y, int n) {
-    std::vector<float> h(n);
-    cudaMemcpy(h.data(), x, n * 4, cudaMemcpyDeviceToHost);
-}
-void brings_back_any(float *x, float *y, int n) { float h; cudaMemcpy(&h, x, 4, cudaMemcpyDefault); }
-void from_symbol(float *x, float *y, int n) { float h; cudaMemcpyFromSymbol(&h, total, 4); }
-void managed(float *x, float *y, int n) { float *m; cudaMallocManaged(&m, n * 4); }
-void reads(float *x, float *y, int n) {
-    for (int i = 0; i < n; i++)
-        printf("%f", x[i]);
-}
-void reads_temporary(float *x, float *y, int n) { float *t; cudaMalloc(&t, 4); if (*t > 0) k<<<1, 1>>>(x, y, n); }
-void copies(float *x, float *y, int n) { cudaMemcpy(y, x, n * 4, cudaMemcpyDeviceToDevice); }
-void writes_input(float *x, float *y, int n) { cudaMemset(x, 0, n * 4); }
-void library(float *x, float *y, int n) { void *h; cublasCreate_v2(&h); }
-void driver(float *x, float *y, int n) { dlopen("libcuda.so.1", RTLD_NOW); }
-void unknown(float *x, float *y, int n) { cudaArray_t a; cudaChannelFormatDesc d = {}; cudaMallocArray(&a, &d, 4); }
-void forks(float *x, float *y, int n) { if (fork() == 0) k<<<1, 1>>>(x, y, n); }
-void starts(float *x, float *y, int n) { if (system("true")) k<<<1, 1>>>(x, y, n); }
-void registers_memory(float *x, float *y, int n) { cudaHostRegister(malloc(4), 4, 0); }
-void deepens_the_stack(float *x, float *y, int n) {
-    cudaDeviceSetLimit(cudaLimitStackSize, 1024);
-    cudaDeviceSetLimit(cudaLimitStackSize, 16384);
-}
-void gives_clusters(float *x, float *y, int n) {
-    cudaLaunchConfig_t c = {};
-    cudaLaunchAttribute a[1];
-    a[0].id = cudaLaunchAttributeClusterDimension;
-    a[0].val.clusterDim = {2, 1, 1};
-    c.gridDim = 2, c.blockDim = 32, c.attrs = a, c.numAttrs = 1;
-    cudaLaunchKernelEx(&c, k, (const float *)x, y, n);
-}
-
-void launches_what_is_unplanned(float *x, float *y, int n) {
-    int blocks = 0;
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, takes_memory, 32, 0);
-    takes_memory<<<blocks, 1>>>((float **)y);
-}
-void leaves_it_out(float *x, float *y, int n) {
-    int blocks = 0;
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, takes_memory, 32, 0);
-    k<<<blocks, 1>>>(x, y, n);
-}
-
-void draws_lots(float *x, float *y, int n) {
-    unsigned lot;
-    getrandom(&lot, sizeof lot, 0);
-    k<<<1 + lot % 1000, 1>>>(x, y, n);
-}
-void copies_lots(float *x, float *y, int n) {
-    unsigned lots[2];
-    getrandom(lots, sizeof lots, 0);
-    cudaMemcpy(y, lots, sizeof lots, cudaMemcpyHostToDevice);
-}
-
-void too_many_threads(float *x, float *y, int n) {
-    k<<<1, 2048>>>(x, y, n);
-}
-void no_blocks(float *x, float *y, int n) { k<<<0, 32>>>(x, y, n); }
-void too_many_along_y(float *x, float *y, int n) { k<<<dim3(1, 70000), 32>>>(x, y, n); }
-void too_deep(float *x, float *y, int n) { k<<<1, dim3(1, 1, 128)>>>(x, y, n); }
-void beyond_bounds(float *x, float *y, int n) { few<<<1, 128>>>(y); }
-void too_much_shared(float *x, float *y, int n) { big<<<1, 32, 60000>>>(y); }
-void asks_too_much(float *x, float *y, int n) {
-    cudaFuncSetAttribute(big, cudaFuncAttributeMaxDynamicSharedMemorySize, 300000);
-}
-void checked(float *x, float *y, int n) {
-    k<<<1, 2048>>>(x, y, n);
-    CHECK(cudaGetLastError());
-}
-void exits(float *x, float *y, int n) { exit(3); }
-void aborts(float *x, float *y, int n) { abort(); }
-void asserts(float *x, float *y, int n) { assert(n < 0); }
-void throws(float *x, float *y, int n) { throw std::runtime_error("not today"); }
-void out_of_range(float *x, float *y, int n) { std::vector<int> v(1); v.at(n) = 1; }
-void crashes(float *x, float *y, int n) {
-    int *p = nullptr;
-    *p = 1;
-}
-void divides(float *x, float *y, int n) { volatile int zero = 0; k<<<1, n / zero>>>(x, y, n); }
-void recurses(float *x, float *y, int n) { volatile char c[4096]; c[0] = 0; recurses(x, y, n + c[0]); c[1] = 1; }
-void forever(float *x, float *y, int n) {
-    for (volatile int i = 0; n > 0; i = i + 1) ;
-}
-void too_much_memory(float *x, float *y, int n) { float *t; cudaMalloc(&t, 1ull << 40); k<<<1, 1>>>(t, y, n); }
-void used_after_free(float *x, float *y, int n) { float *t; cudaMalloc(&t, 4); cudaFree(t); k<<<1, 1>>>(t, y, n); }
-void from_the_host(float *x, float *y, int n) { cudaMemcpy(y, x, 4, cudaMemcpyHostToDevice); }
-void past_symbol(float *x, float *y, int n) { float h[2] = {}; cudaMemcpyToSymbol(total, h, 8); }
-void short_pitch(float *x, float *y, int n) { cudaMemset2D(y, 2, 0, 4, 2); }
-void no_such_device(float *x, float *y, int n) { cudaSetDevice(1); k<<<1, 1>>>(x, y, n); }
-void without_end(float *x, float *y, int n) { for (;;) cudaMemset(y, 0, 4), cudaMemset(y, 1, 4); }
-void in_a_thread(float *x, float *y, int n) { std::thread([=] { k<<<1, 2048>>>(x, y, n); }).join(); }
-}
-"""
+FILE = File("refusals", "copies", elementwise(100))
 
 
-@pytest.fixture(scope="module")
-def built() -> bytes:
-    made = build(SOURCE, "copies", elementwise(100))
-    assert isinstance(made, bytes), made
-    return made
-
-
-def line_of(symbol: str, text: str) -> int:
-    begin = SOURCE.index(text, SOURCE.index(f"void {symbol}("))
-    return SOURCE.count("\n", 0, begin) + 1
-
-
-@needs_nvcc
 @pytest.mark.parametrize(("symbol", "why", "operator", "at"), [
     ("brings_back", "read_values", "cudaMemcpy", "cudaMemcpy"),
     ("brings_back_any", "read_values", "cudaMemcpy", ""),
@@ -154,14 +29,13 @@ def line_of(symbol: str, text: str) -> int:
     ("registers_memory", "option", "cudaHostRegister", ""),
     ("gives_clusters", "option", "cudaLaunchAttributeClusterDimension", "cudaLaunchKernelEx"),
 ])  # fmt: skip
-def test_host_code_is_refused_what_makes_numbers(built: bytes, symbol: str, why: str, operator: str, at: str) -> None:
-    (found,) = plan(with_function(built, symbol), elementwise(100))
+def test_host_code_is_refused_what_makes_numbers(symbol: str, why: str, operator: str, at: str) -> None:
+    found = FILE.plan(symbol)
     assert isinstance(found, Refused), found
-    assert (found.why, found.operator, found.line) == (why, operator, line_of(symbol, at)), found
+    assert (found.why, found.operator, found.line) == (why, operator, FILE.line(at, symbol)), found
     assert found.traceback.startswith(f"line {found.line}: ")
 
 
-@needs_nvcc
 @pytest.mark.parametrize(("symbol", "at", "message"), [
     ("too_many_threads", "k<<<", "the launch fails: a block has 1 to 1024 threads, this one has 2048"),
     ("no_blocks", "", "the launch fails: a grid has at least one block, this one is 0 x 1 x 1"),
@@ -194,68 +68,44 @@ def test_host_code_is_refused_what_makes_numbers(built: bytes, symbol: str, why:
     ("no_such_device", "", "there is one GPU, number 0; this asks for number 1"),
     ("in_a_thread", "", "the launch fails: a block has 1 to 1024 threads, this one has 2048"),
 ])  # fmt: skip
-def test_host_code_fails_where_a_gpus_would(built: bytes, symbol: str, at: str, message: str) -> None:
-    (found,) = plan(with_function(built, symbol), elementwise(100))
+def test_host_code_fails_where_a_gpus_would(symbol: str, at: str, message: str) -> None:
+    found = FILE.plan(symbol)
     assert isinstance(found, Failed), found
-    assert (found.failure, found.message, found.line) == ("exception", message, line_of(symbol, at))
+    assert (found.failure, found.message, found.line) == ("exception", message, FILE.line(at, symbol))
 
 
-SIGNALS = """#include <cuda_runtime.h>
-#include <csignal>
-static int caught;
-static void catches(int) { caught = 1; }
-extern "C" {
-void kills_itself(float *x, float *y, int n) { raise(SIGKILL); }
-void kills_its_group(float *x, float *y, int n) {
-    signal(SIGTERM, SIG_IGN), raise(SIGTERM), raise(SIGCHLD);
-    signal(SIGTERM, catches), raise(SIGTERM);
-    signal(SIGTERM, SIG_DFL);
-    if (caught) kill(0, SIGTERM);
-}
-void asks_after_another(float *x, float *y, int n) { if (kill(1, 0) || !raise(0)) cudaMemset(y, 0, 4); }
-}
-"""
-
-
-@needs_nvcc
 def test_a_signal_does_to_host_code_what_it_does_outside() -> None:
-    made = build(SIGNALS, "kills_itself", elementwise(100))
-    assert isinstance(made, bytes), made
+    signals = File("signals", "kills_itself", elementwise(100))
     for symbol, message in (("kills_itself", "raise(SIGKILL)"), ("kills_its_group", "kill(SIGTERM)")):
-        (found,) = plan(with_function(made, symbol), elementwise(100))
+        found = signals.plan(symbol)
         assert isinstance(found, Failed) and found.message == f"host code ends its process: {message}", found
-    (found,) = plan(with_function(made, "asks_after_another"), elementwise(100))
-    assert isinstance(found, Plan), found
+    assert isinstance(signals.plan("asks_after_another"), Plan)
 
 
-@needs_nvcc
-def test_a_deeper_stack_is_not_supported(built: bytes) -> None:
-    (found,) = plan(with_function(built, "deepens_the_stack"), elementwise(100))
+def test_a_deeper_stack_is_not_supported() -> None:
+    found = FILE.plan("deepens_the_stack")
     assert isinstance(found, Failed), found
-    assert (found.failure, found.line) == ("unsupported", line_of("deepens_the_stack", "cudaLimitStackSize, 16384"))
+    assert (found.failure, found.line) == ("unsupported", FILE.line("cudaLimitStackSize, 16384"))
     assert found.message.startswith("this asks for a stack of 16384 bytes, and each thread has 1024 here")
 
 
-@needs_nvcc
-def test_a_kernel_that_cannot_be_planned_fails_where_it_is_launched(built: bytes) -> None:
-    (found,) = plan(with_function(built, "launches_what_is_unplanned"), elementwise(100))
+def test_a_kernel_that_cannot_be_planned_fails_where_it_is_launched() -> None:
+    found = FILE.plan("launches_what_is_unplanned")
     assert isinstance(found, Failed), found
-    assert (found.failure, found.line) == ("unsupported", SOURCE[: SOURCE.index("void takes_memory")].count("\n") + 1)
+    assert (found.failure, found.line) == ("unsupported", FILE.line("void takes_memory"))
     assert found.message.startswith("This kernel calls malloc (or new)")
-    assert isinstance(plan(with_function(built, "leaves_it_out"), elementwise(100))[0], Plan)
+    assert isinstance(FILE.plan("leaves_it_out"), Plan)
 
 
-@needs_nvcc
 @pytest.mark.parametrize(("symbol", "failure", "seconds"), [
     ("forever", "time_out", 5), ("too_much_memory", "out_of_memory", 20), ("without_end", "too_large", 20)])
-def test_host_code_is_bounded(built: bytes, symbol: str, failure: str, seconds: float) -> None:
-    (found,) = plan(with_function(built, symbol), elementwise(100), seconds=seconds)
+def test_host_code_is_bounded(symbol: str, failure: str, seconds: float) -> None:
+    found = FILE.plan(symbol, seconds=seconds)
     assert isinstance(found, Failed), found
-    assert found.failure == failure and found.line in range(line_of(symbol, ""), line_of(symbol, "") + 2)
+    assert found.failure == failure and found.line - FILE.line("", symbol) in (0, 1)
 
 
-@needs_nvcc
-def test_a_planner_goes_on_after_host_code_that_failed(built: bytes) -> None:
+def test_a_planner_goes_on_after_host_code_that_failed() -> None:
     source = "extern \"C\" void silu(float *x, float *y, int n) { if (n == 1) *(volatile int *)0 = 1; }"
     made = build(source, "silu", elementwise(1))
     assert isinstance(made, bytes)
@@ -263,7 +113,6 @@ def test_a_planner_goes_on_after_host_code_that_failed(built: bytes) -> None:
     assert isinstance(first, Failed) and isinstance(second, Plan) and not second.first
 
 
-@needs_nvcc
 @pytest.mark.parametrize(("body", "attempted"), [
     ("\n    // not written yet: silu\n", False), ("\n    // silu: not written yet\n    int blocks = n / 256;\n", False),
     ("\n    // not written yet: silu\n    k<<<1, 256>>>(x, y, n);\n", True), ("\n", True),

@@ -1,7 +1,5 @@
 """Plans of CUDA kernels, run without a GPU."""
 
-from __future__ import annotations
-
 import base64
 from typing import Any
 
@@ -192,7 +190,9 @@ def test_limits_and_bounds() -> None:
     assert isinstance(run(plan, _memory(), outputs=["out"], budget=Budget(20_000)), Exhausted)
     result = run(_plan([_launch(0, 0, 1, n=1024)]), _memory(), outputs=["out"])
     assert isinstance(result, Simulated)
-    assert [one.given for one in result.findings if isinstance(one, OutOfBounds)] == ["x", "out"]
+    assert [(one.given, one.access, one.line, one.program, one.elements, one.lowest, one.highest, one.lanes, one.active)
+            for one in result.findings if isinstance(one, OutOfBounds)] == [
+        (given, access, 5, (3, 0, 0), SIZE, SIZE, 1023, 24, 256) for given, access in (("x", "load"), ("out", "store"))]
 
 
 @each_row(("symbol", "name"), [

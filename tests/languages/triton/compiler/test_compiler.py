@@ -1,7 +1,5 @@
 """The compiler's process: one outcome for each kernel, whatever a text does to it, and the same inside the sandbox."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 

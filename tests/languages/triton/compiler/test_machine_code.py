@@ -1,7 +1,5 @@
 """What the compiler makes of a kernel's text: the same as Triton makes of its source, and facts that fit it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

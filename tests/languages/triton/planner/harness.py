@@ -1,13 +1,10 @@
 """Plans a file as a grading does: in a forked process, over a socket pair, with the plan in a memory file."""
 
-from __future__ import annotations
-
 import os
-import tempfile
-import time
-import warnings
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any, TypeVar
 
 from grader.course.assignment import Assignment
 from grader.course.cases import Case, shape_of
@@ -15,7 +12,6 @@ from grader.course.catalogue import assignments
 from grader.course.parameters import Scalar
 from grader.languages.triton.confined.planner import main
 from grader.plan.device import TARGETS, Device
-from grader.plan.frames import Channel, socket_pair
 from grader.plan.messages import (
     PLANNER_REPLY,
     Absent,
@@ -31,9 +27,7 @@ from grader.plan.messages import (
     Refused,
 )
 from grader.plan.plan import PLAN_BYTES, Plan, read_plan
-
-SECONDS = 60.0
-_prepared = False
+from tests.languages.served import Served, memory_file
 
 
 def given_of(assignment: Assignment, case: Case, eps: float = 1e-5) -> list[Given]:
@@ -50,54 +44,20 @@ def given_of(assignment: Assignment, case: Case, eps: float = 1e-5) -> list[Give
     return given
 
 
-class Planner:
-    """A planner's process. `with Planner(…) as planner:` ends it."""
+class Planner(Served):
+    """A planner's process. `with Planner() as planner:` ends it."""
 
     def __init__(self) -> None:
-        global _prepared
-        if not _prepared:
-            main.prepare()
-            _prepared = True
-        ours, theirs = socket_pair()
-        self._folder = tempfile.TemporaryDirectory()
-        self.pid = os.fork()
-        if not self.pid:
-            code = 1
-            try:
-                ours.close()
-                # A plot, say, is saved where the process works.
-                os.chdir(self._folder.name)
-                # As without pytest, whose filters make errors of a submission's warnings.
-                warnings.resetwarnings()
-                main.serve(Channel(theirs))
-                code = 0
-            finally:
-                os._exit(code)
-        theirs.close()
-        self.channel = Channel(ours)
-        self._seq = 0
-
-    def __enter__(self) -> Planner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.channel.close()
-        os.kill(self.pid, 9)
-        os.waitpid(self.pid, 0)
-        self._folder.cleanup()
-
-    def _ask(self, request: Load | PlanCall, descriptor: int) -> Loaded | Planned | Refused | Absent | Failed:
-        self.channel.send(request, [descriptor])
-        return self.channel.receive(PLANNER_REPLY, seq=request.seq, deadline=time.monotonic() + SECONDS)
+        _prepare()
+        super().__init__(main.serve)
 
     def load(
         self, source: bytes, file: str, function: str, given: list[Given], device: Device = TARGETS["sm_90"]
     ) -> Loaded | Refused | Absent | Failed:
-        memory = _memory(source)
+        memory = memory_file(source)
         try:
-            self._seq += 1
-            reply = self._ask(
-                Load(seq=self._seq, file=file, function=function, device=device, given=given), memory)
+            reply = self.ask(
+                Load(seq=0, file=file, function=function, device=device, given=given), PLANNER_REPLY, memory)
         finally:
             os.close(memory)
         assert not isinstance(reply, Planned)
@@ -114,11 +74,10 @@ class Planner:
         self, given: list[Given], *, copies: bool = False, answers: Answers | None = None
     ) -> tuple[Planned | Refused | Absent | Failed, Plan | None]:
         """What a planner answers, and the plan if there is one."""
-        memory = _memory(b"", PLAN_BYTES)
+        memory = memory_file(room=PLAN_BYTES)
         try:
-            self._seq += 1
-            reply = self._ask(PlanCall(
-                seq=self._seq, given=given, copies=copies, answers=answers or Answers()), memory)
+            reply = self.ask(PlanCall(seq=0, given=given, copies=copies, answers=answers or Answers()), PLANNER_REPLY,
+                             memory)
             assert not isinstance(reply, Loaded)
             if not isinstance(reply, Planned) or reply.earlier:
                 return reply, None
@@ -127,11 +86,7 @@ class Planner:
             os.close(memory)
 
 
-def _memory(contents: bytes, size: int = 0) -> int:
-    memory = os.memfd_create("planner")
-    os.ftruncate(memory, max(size, len(contents)))
-    os.pwrite(memory, contents, 0)
-    return memory
+_prepare = cache(main.prepare)
 
 
 def assignment_of(name: str) -> Assignment:
@@ -145,27 +100,20 @@ def plan_cases(
     """A plan for each case, in one process as long as that can give it."""
     text = source.read_bytes() if isinstance(source, Path) else source.encode()
     found: list[Plan | Refused | Absent | Failed] = []
-    planner: Planner | None = None
-    try:
-        for case in cases:
-            given = given_of(assignment, case)
-            for _ in range(2):
-                if planner is None:
-                    planner = Planner()
-                    loaded = planner.load(text, assignment.file, assignment.function, given, device)
-                    if not isinstance(loaded, Loaded):
-                        return [loaded] * len(cases)
-                plan = planner.plan(given, copies=bool(assignment.operators), answers=answers)
-                if not isinstance(plan, Planned):
-                    found.append(plan)
+    waiting = list(cases)
+    while waiting:
+        with Planner() as planner:
+            given = given_of(assignment, waiting[0])
+            loaded = planner.load(text, assignment.file, assignment.function, given, device)
+            if not isinstance(loaded, Loaded):
+                return [loaded] * len(cases)
+            for number, case in enumerate(list(waiting)):
+                plan = planner.plan(given_of(assignment, case), copies=bool(assignment.operators), answers=answers)
+                if isinstance(plan, Planned):
+                    assert number, "a fresh planner has seen no earlier case"
                     break
-                planner.__exit__()
-                planner = None
-            else:
-                raise AssertionError("a fresh planner has seen no earlier case")
-    finally:
-        if planner is not None:
-            planner.__exit__()
+                found.append(plan)
+                del waiting[0]
     return found
 
 
@@ -178,3 +126,15 @@ def plan_file(
         assignment = assignment_of(assignment)
     return plan_cases(
         source, assignment, [case or assignment.cases[0]], answers=answers, device=device)[0]
+
+
+SILU = assignment_of("silu")
+CASE, EVEN = (next(case for case in SILU.cases if case.name == name) for name in ("5x9", "64x64"))
+Kind = TypeVar("Kind")
+
+
+def answer(kind: type[Kind], text: str, case: Case = CASE, **options: Any) -> Kind:
+    """What comes of a file's text for a case of `silu`, which is of this kind."""
+    found = plan_file(text, SILU, case, **options)
+    assert isinstance(found, kind), found
+    return found

@@ -1,21 +1,13 @@
 """First and second call, what the import has left, and what one case leaves to the next."""
 
-from __future__ import annotations
-
 from grader.plan.messages import Failed, Loaded, Planned, Refused
 from grader.plan.plan import Copy, Data, Fill, Launch, Operations, Plan
-from tests.languages.triton.planner.harness import Planner, assignment_of, given_of, plan_file
+from tests.languages.triton.planner.harness import CASE, EVEN, SILU, Planner, answer, assignment_of, given_of, plan_file
 from tests.languages.triton.planner.test_idioms import KERNEL
-
-SILU = assignment_of("silu")
-CASE = next(case for case in SILU.cases if case.name == "5x9")
-EVEN = next(case for case in SILU.cases if case.name == "64x64")
 
 
 def planned(rest: str) -> Plan:
-    plan = plan_file(KERNEL + rest, SILU, CASE)
-    assert isinstance(plan, Plan), plan
-    return plan
+    return answer(Plan, KERNEL + rest)
 
 
 def kinds(operations: Operations | None) -> list[str]:
@@ -247,25 +239,22 @@ def test_too_much_for_a_plan_is_told_as_such() -> None:
         ("for i in range(70): kernel[(1,)](x, out, 4, BLOCK=64, num_stages=i % 64 + 1, maxnreg=i + 1)",
          "too_many_kernels"),
     ):
-        failed = plan_file(f"{KERNEL}def silu(x, out):\n    {body}\n", SILU, CASE)
-        assert isinstance(failed, Failed), body
+        failed = answer(Failed, f"{KERNEL}def silu(x, out):\n    {body}\n")
         assert failed.failure == told, body
 
 
 def test_memory_beyond_the_device_is_told_with_its_line() -> None:
-    failed = plan_file(f"{KERNEL}def silu(x, out):\n    torch.empty(1 << 45, device='cuda')\n", SILU, CASE)
-    assert isinstance(failed, Failed)
+    failed = answer(Failed, f"{KERNEL}def silu(x, out):\n    torch.empty(1 << 45, device='cuda')\n")
     assert (failed.failure, failed.line) == ("out_of_memory", 16)
 
 
 def test_a_view_past_its_memory_fails_as_in_pytorch() -> None:
-    failed = plan_file(f"{KERNEL}def silu(x, out):\n    launch(x.as_strided((9, 9), (9, 1)), out)\n", SILU, CASE)
-    assert isinstance(failed, Failed)
+    failed = answer(Failed, f"{KERNEL}def silu(x, out):\n    launch(x.as_strided((9, 9), (9, 1)), out)\n")
     assert "out of bounds for storage" in failed.message
 
 
 def test_a_refusal_in_a_finalizer_is_told() -> None:
-    refused = plan_file(KERNEL + """
+    refused = answer(Refused, KERNEL + """
 class Later:
     def __init__(self, x): self.x = x.detach()
     def __del__(self): self.x * 2
@@ -273,6 +262,5 @@ class Later:
 def silu(x, out):
     launch(x, out)
     out.later = Later(x)
-""", SILU, CASE)
-    assert isinstance(refused, Refused)
+""")
     assert (refused.operator, refused.line) == ("aten::mul", 18)

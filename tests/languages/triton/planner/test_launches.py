@@ -1,25 +1,18 @@
 """What a launch becomes: arguments, specialisation, options, tuners, and what a compiled kernel is said to take."""
 
-from __future__ import annotations
-
 import pytest
 
+from grader.course.cases import Case
 from grader.languages.triton.options import options_of
 from grader.plan.messages import Answers, Failed, Refused, Resources, kernel_key
 from grader.plan.plan import Descriptor, Float, Integer, Launch, Plan, Pointer
-from tests.languages.triton.planner.harness import assignment_of, plan_file
+from tests.languages.triton.planner.harness import CASE, EVEN, SILU, answer, plan_file
 from tests.languages.triton.planner.test_idioms import KERNEL
 from tests.rows import each_row
 
-SILU = assignment_of("silu")
-CASE = next(case for case in SILU.cases if case.name == "5x9")
-EVEN = next(case for case in SILU.cases if case.name == "64x64")
 
-
-def planned(rest: str, case: object = CASE, *, answers: Answers | None = None) -> Plan:
-    plan = plan_file(KERNEL + rest, SILU, case, answers=answers)  # type: ignore[arg-type]
-    assert isinstance(plan, Plan), plan
-    return plan
+def planned(rest: str, case: Case = CASE, *, answers: Answers | None = None) -> Plan:
+    return answer(Plan, KERNEL + rest, case, answers=answers)
 
 
 def launches(plan: Plan) -> list[Launch]:
@@ -98,8 +91,7 @@ def test_options_of_a_launch_are_kept() -> None:
 @pytest.mark.parametrize(
     "option", ["ptx_options='-O0'", "ir_override='a.ptx'", "ptx_version=80"])
 def test_options_that_reach_files_or_the_assembler_are_refused(option: str) -> None:
-    refused = plan_file(f"{KERNEL}def silu(x, out): kernel[(1,)](x, out, 4, BLOCK=64, {option})", SILU, CASE)
-    assert isinstance(refused, Refused)
+    refused = answer(Refused, f"{KERNEL}def silu(x, out): kernel[(1,)](x, out, 4, BLOCK=64, {option})")
     assert (refused.why, refused.operator, refused.line) == ("option", option.split("=")[0], 15)
 
 
@@ -177,8 +169,7 @@ def test_what_a_kernel_takes_is_asked_for_and_answered() -> None:
 def test_a_launch_with_more_shared_memory_than_there_is_fails() -> None:
     plan = planned(ASKING)
     resources = {kernel_key(plan.kernels[0]): Resources(registers=40, spills=3, shared=1 << 20)}
-    failed = plan_file(KERNEL + ASKING, SILU, CASE, answers=Answers(resources=resources))
-    assert isinstance(failed, Failed)
+    failed = answer(Failed, KERNEL + ASKING, answers=Answers(resources=resources))
     assert "OutOfResources" in failed.message
 
 
@@ -215,8 +206,7 @@ def described(x_ptr, out_ptr, M, N):
 
 def test_a_descriptor_made_on_the_device_needs_an_allocator() -> None:
     call = "\ndef silu(x, out):\n    described[(1,)](x, out, *x.shape)\n"
-    failed = plan_file(KERNEL + DEVICE_DESCRIPTOR + call, SILU, EVEN)
-    assert isinstance(failed, Failed)
+    failed = answer(Failed, KERNEL + DEVICE_DESCRIPTOR + call, EVEN)
     assert "no allocator was set" in failed.message
     allocator = "\ntriton.set_allocator(lambda size, align, stream: torch.empty(size, device='cuda', dtype=torch.int8))"
     assert len(planned(DEVICE_DESCRIPTOR + allocator + call, EVEN).buffers) == 2
@@ -237,22 +227,19 @@ def test_a_kernel_of_a_library_is_refused(launch: str, operator: str) -> None:
 
 def test_an_address_is_no_number() -> None:
     for call in ("kernel[(1,)](x, out, x.data_ptr(), BLOCK=64)", "torch.tensor([x.data_ptr()], device='cuda')"):
-        refused = plan_file(f"{KERNEL}def silu(x, out): {call}", SILU, CASE)
-        assert isinstance(refused, Refused)
+        refused = answer(Refused, f"{KERNEL}def silu(x, out): {call}")
         assert (refused.why, refused.line) == ("address", 15)
 
 
 def test_a_tensor_on_the_host_cannot_be_reached() -> None:
-    failed = plan_file(f"{KERNEL}def silu(x, out): launch(torch.zeros(4), out)", SILU, CASE)
-    assert isinstance(failed, Failed)
+    failed = answer(Failed, f"{KERNEL}def silu(x, out): launch(torch.zeros(4), out)")
     assert "cannot be accessed from Triton" in failed.message
     plan = planned("def silu(x, out): launch(torch.zeros(4, pin_memory=True), out)")
     assert [buffer.place for buffer in plan.buffers] == ["device", "device", "pinned"]
 
 
 def test_a_grid_is_made_of_whole_numbers() -> None:
-    failed = plan_file(f"{KERNEL}def silu(x, out): kernel[(x.numel() / 64,)](x, out, 4, BLOCK=64)", SILU, CASE)
-    assert isinstance(failed, Failed)
+    failed = answer(Failed, f"{KERNEL}def silu(x, out): kernel[(x.numel() / 64,)](x, out, 4, BLOCK=64)")
     assert "TypeError" in failed.message
     assert launches(planned("def silu(x, out): kernel[(0,)](x, out, 4, BLOCK=64)"))[0].grid == (0, 1, 1)
 
@@ -267,27 +254,25 @@ def test_a_grid_is_made_of_whole_numbers() -> None:
     ("    x = tl.load(x_ptr)\n    tl.store(x_ptr, helper(x))", "rms", 21),
 ])
 def test_an_error_of_the_front_end_is_told_with_its_line(kernel: str, said: str, line: int) -> None:
-    failed = plan_file(f"""{KERNEL}
+    failed = answer(Failed, f"""{KERNEL}
 @triton.jit
 def broken(x_ptr):
 {kernel}
 @triton.jit
 def helper(x): return tl.rms(x)
 def silu(x, out): broken[(1,)](out)
-""", SILU, CASE)
-    assert isinstance(failed, Failed)
+""")
     assert failed.failure == "compile_error"
     assert said in failed.message
     assert failed.line == line
 
 
 def test_a_kernel_that_does_not_compile_is_told_with_its_constants() -> None:
-    failed = plan_file(f"""{KERNEL}
+    failed = answer(Failed, f"""{KERNEL}
 @triton.jit
 def broken(x_ptr, n, one, B: tl.constexpr, kind: tl.constexpr): tl.arange(0, B)
 def silu(x, out): broken[(1,)](out, 5, 1, 33, "sum")
-""", SILU, CASE)
-    assert isinstance(failed, Failed)
+""")
     assert (failed.failure, failed.constants) == ("compile_error", {"one": "1", "B": "33"})
 
 
@@ -296,9 +281,9 @@ def silu(x, out): broken[(1,)](out, 5, 1, 33, "sum")
     ("torch.empty_like(out, device='cpu')", "(cpu tensor?), which is allocated in host memory in line 17"),
 ])
 def test_a_tensor_of_ones_own_on_the_host_is_told_with_its_line(host: str, said: str) -> None:
-    failed = plan_file(f"""{KERNEL}
+    failed = answer(Failed, f"""{KERNEL}
 def silu(x, out):
     y = {host}
     kernel[(1,)](x, y, 4, BLOCK=64)
-""", SILU, CASE)
-    assert isinstance(failed, Failed) and failed.message.endswith(said), failed
+""")
+    assert failed.message.endswith(said), failed

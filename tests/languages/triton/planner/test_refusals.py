@@ -1,19 +1,15 @@
 """Host code that needs or makes numbers is stopped, whatever it does about it, with its line and what it asked for."""
 
-from __future__ import annotations
-
 import textwrap
 
 import pytest
 
 from grader.plan.messages import Failed, Refused
 from grader.plan.plan import Plan
-from tests.languages.triton.planner.harness import assignment_of, plan_file
+from tests.languages.triton.planner.harness import answer
 from tests.languages.triton.planner.test_idioms import KERNEL
 from tests.rows import each_row
 
-SILU = assignment_of("silu")
-CASE = next(case for case in SILU.cases if case.name == "5x9")
 LINE = KERNEL.count("\n") + 2
 
 REFUSED = {
@@ -84,8 +80,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("statement", "told"), REFUSED.items(), ids=REFUSED)
 def test_what_needs_numbers_is_refused_with_its_line_and_name(statement: str, told: tuple[str, str]) -> None:
-    refused = plan_file(f"{KERNEL}def silu(x, out):\n    launch(x, out)\n    {statement}\n", SILU, CASE)
-    assert isinstance(refused, Refused), refused
+    refused = answer(Refused, f"{KERNEL}def silu(x, out):\n    launch(x, out)\n    {statement}\n")
     assert ((refused.why, refused.operator), refused.line) == (told, LINE + 1)
     assert 'File "silu.py"' in refused.traceback
 
@@ -103,8 +98,7 @@ def test_what_needs_numbers_is_refused_with_its_line_and_name(statement: str, to
     "exec('x * 2')",
 ])
 def test_a_refusal_stands_whatever_the_host_code_does_about_it(body: str) -> None:
-    refused = plan_file(f"{KERNEL}def silu(x, out):\n{textwrap.indent(body, '    ')}\n", SILU, CASE)
-    assert isinstance(refused, Refused), refused
+    refused = answer(Refused, f"{KERNEL}def silu(x, out):\n{textwrap.indent(body, '    ')}\n")
     assert refused.operator == "aten::mul"
 
 
@@ -127,24 +121,21 @@ def test_a_refusal_stands_whatever_the_host_code_does_about_it(body: str) -> Non
     ("raise type('A' * 100_000, (Exception,), {})", "AAAA", 0),
 ])
 def test_an_exception_of_the_function_is_told_with_its_line(body: str, said: str, line: int) -> None:
-    failed = plan_file(f"{KERNEL}def silu(x, out):\n{textwrap.indent(body, '    ')}\n", SILU, CASE)
-    assert isinstance(failed, Failed), failed
+    failed = answer(Failed, f"{KERNEL}def silu(x, out):\n{textwrap.indent(body, '    ')}\n")
     assert failed.failure == "exception"
     assert failed.message.startswith(said)
     assert failed.line == LINE + line
 
 
 def test_a_stub_is_not_attempted() -> None:
-    failed = plan_file(f"{KERNEL}def silu(x, out): raise NotImplementedError('silu')\n", SILU, CASE)
-    assert isinstance(failed, Failed)
+    failed = answer(Failed, f"{KERNEL}def silu(x, out): raise NotImplementedError('silu')\n")
     assert (failed.failure, failed.line) == ("not_attempted", LINE - 1)
 
 
 def test_the_same_host_code_without_the_operator_plans() -> None:
-    assert isinstance(plan_file(f"{KERNEL}def silu(x, out):\n    launch(x, out)\n", SILU, CASE), Plan)
+    answer(Plan, f"{KERNEL}def silu(x, out):\n    launch(x, out)\n")
 
 
 def test_what_cannot_be_planned_is_told_with_what_to_write() -> None:
-    failed = plan_file(f"{KERNEL}def silu(x, out): launch(x, out).asm['cubin']\n", SILU, CASE)
-    assert isinstance(failed, Failed)
+    failed = answer(Failed, f"{KERNEL}def silu(x, out): launch(x, out).asm['cubin']\n")
     assert failed.failure == "unsupported" and "leave .asm['cubin'] out" in failed.message

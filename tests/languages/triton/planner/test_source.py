@@ -1,25 +1,23 @@
 """A file's import: what is left out and told, and what makes it unusable."""
 
-from __future__ import annotations
-
 import pytest
 
 from grader.plan.messages import Absent, Failed, Loaded, Planned, Refused
 from grader.plan.plan import Plan
-from tests.languages.triton.planner.harness import Planner, assignment_of, given_of, plan_file
+from tests.languages.triton.planner.harness import CASE, SILU, Kind, Planner, answer, given_of
 from tests.languages.triton.planner.test_idioms import KERNEL
 from tests.rows import each_row
 
-SILU = assignment_of("silu")
-CASE = next(case for case in SILU.cases if case.name == "5x9")
 FUNCTION = "def silu(x, out): launch(x, out)\n"
 # Where the text after KERNEL begins.
 FIRST = KERNEL.count("\n") + 1
 
 
-def loaded(source: str) -> Loaded | Refused | Absent | Failed:
+def loaded(kind: type[Kind], source: str) -> Kind:
     with Planner() as planner:
-        return planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE))
+        found = planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE))
+    assert isinstance(found, kind), found
+    return found
 
 
 SKIPPED = {
@@ -41,17 +39,15 @@ SKIPPED = {
 
 @pytest.mark.parametrize(("statement", "why"), SKIPPED.values(), ids=SKIPPED)
 def test_a_statement_that_cannot_be_run_is_left_out_and_told(statement: str, why: str) -> None:
-    reply = loaded(KERNEL + FUNCTION + statement)
-    assert isinstance(reply, Loaded), reply
+    reply = loaded(Loaded, KERNEL + FUNCTION + statement)
     (skipped,) = reply.skipped
     assert (skipped.why, skipped.line) == (why, FIRST + 1 + statement.count("\n"))
     assert bool(skipped.text) == (why != "benchmark")
-    assert isinstance(plan_file(KERNEL + FUNCTION + statement, SILU, CASE), Plan)
+    answer(Plan, KERNEL + FUNCTION + statement)
 
 
 def test_what_follows_from_a_statement_left_out_is_left_out_for_the_same_reason() -> None:
-    reply = loaded(KERNEL + FUNCTION + "x = torch.randn(4)\ny = x\nprint(y)\nz = 1\n")
-    assert isinstance(reply, Loaded)
+    reply = loaded(Loaded, KERNEL + FUNCTION + "x = torch.randn(4)\ny = x\nprint(y)\nz = 1\n")
     assert [(one.line - FIRST, one.why) for one in reply.skipped] == [(1, "numbers"), (2, "numbers"), (3, "numbers")]
 
 
@@ -62,21 +58,18 @@ def test_what_follows_from_a_statement_left_out_is_left_out_for_the_same_reason(
     "try:\n    import nowhere\nexcept ImportError:\n    nowhere = None",
     "import os; os.environ['TRITON_INTERPRET'] = '1'", "assert torch.cuda.device_count() == 1"])
 def test_what_needs_no_numbers_is_run(statement: str) -> None:
-    reply = loaded(KERNEL + FUNCTION + statement)
-    assert isinstance(reply, Loaded), reply
+    reply = loaded(Loaded, KERNEL + FUNCTION + statement)
     assert reply.skipped == []
 
 
 def test_a_file_that_ends_itself_before_the_function_is_no_submission() -> None:
     for statement in ("import sys; sys.exit(3)", "raise RuntimeError('a GPU, please')"):
-        failed = loaded(f"{KERNEL}{statement}\n{FUNCTION}")
-        assert isinstance(failed, Failed)
+        failed = loaded(Failed, f"{KERNEL}{statement}\n{FUNCTION}")
         assert (failed.failure, failed.line) == ("import_error", FIRST)
 
 
 def test_nothing_after_an_exit_is_run() -> None:
-    reply = loaded(f"{KERNEL}{FUNCTION}import sys\nsys.exit(0)\nprint(torch.randn(3))\n")
-    assert isinstance(reply, Loaded)
+    reply = loaded(Loaded, f"{KERNEL}{FUNCTION}import sys\nsys.exit(0)\nprint(torch.randn(3))\n")
     assert [one.line for one in reply.skipped] == [FIRST + 2]
 
 
@@ -88,8 +81,7 @@ def test_nothing_after_an_exit_is_run() -> None:
     ("import nowhere\nclass C(nowhere.Base): pass", "C()(x, out)"),
 ])
 def test_a_name_that_the_import_failed_to_bind_is_told_by_its_import(before: str, use: str) -> None:
-    absent = plan_file(f"{KERNEL}{before}\ndef silu(x, out): {use}\n", SILU, CASE)
-    assert isinstance(absent, Absent)
+    absent = answer(Absent, f"{KERNEL}{before}\ndef silu(x, out): {use}\n")
     last = FIRST + before.count("\n")
     assert (absent.skipped.why, absent.skipped.text, absent.skipped.line) == ("module", "nowhere", last)
 
@@ -114,8 +106,7 @@ ABSENT = {
 def test_what_a_line_left_out_would_make_is_absent_and_nothing_is_refused(
     source: str, name: str, why: str, text: str
 ) -> None:
-    absent = plan_file(KERNEL + source, SILU, CASE)
-    assert isinstance(absent, Absent)
+    absent = answer(Absent, KERNEL + source)
     found = absent.skipped
     assert (absent.name, found.why, found.text, found.line) == (name, why, text, FIRST)
     assert absent.line > FIRST
@@ -159,70 +150,64 @@ def test_what_is_worked_out_only_to_be_shown_is_left_out_and_told(lines: str, le
 def test_what_is_not_shown_or_checked_alone_is_refused_all_the_same(line: str) -> None:
     source = (f"{KERNEL}def suppressed(x):\n    try: return x * 2\n    except Exception: return 0\n"
               f"def silu(x, out):\n    launch(x, out)\n    {line}\n")
-    assert isinstance(plan_file(source, SILU, CASE), Refused)
+    answer(Refused, source)
 
 
 def test_a_function_that_is_not_there_is_missing() -> None:
     nested = "def main():\n    def silu(x, out): pass\n"
     for source in ("", "# nothing\n", "def sliu(x, out): pass\n", "silu = 3\n", nested):
-        failed = loaded(source)
-        assert isinstance(failed, Failed)
+        failed = loaded(Failed, source)
         assert failed.failure == "missing_function"
 
 
 def test_a_function_that_could_not_be_made_is_told_by_its_reason() -> None:
-    absent = loaded("import nowhere\n@nowhere.traced\ndef silu(x, out): pass\n")
-    assert isinstance(absent, Absent)
+    absent = loaded(Absent, "import nowhere\n@nowhere.traced\ndef silu(x, out): pass\n")
     assert (absent.name, absent.line, absent.skipped.why, absent.skipped.line) == ("silu", 0, "module", 3)
 
 
 @pytest.mark.parametrize("signature", ["x", "x, out, n", "*, x, out"])
 def test_a_function_of_other_parameters_has_the_wrong_signature(signature: str) -> None:
-    failed = loaded(f"import torch\n\ndef silu({signature}): pass\n")
-    assert isinstance(failed, Failed)
+    failed = loaded(Failed, f"import torch\n\ndef silu({signature}): pass\n")
     assert (failed.failure, failed.message, failed.line) == ("wrong_signature", f"silu({signature})", 3)
 
 
 def test_a_function_that_takes_its_parameters_in_another_order_is_told_which() -> None:
-    failed = loaded("import torch\n\ndef silu(out: torch.Tensor, x=None): pass\n")
-    assert isinstance(failed, Failed)
+    failed = loaded(Failed, "import torch\n\ndef silu(out: torch.Tensor, x=None): pass\n")
     assert (failed.failure, failed.message) == ("wrong_signature", "silu(out, x), which takes out before x")
 
 
 @pytest.mark.parametrize("signature", ["x, out", "a, b, c=3", "*args", "x: float, out: float"])
 def test_a_function_that_can_be_called_may_name_its_parameters(signature: str) -> None:
-    assert isinstance(loaded(f"def silu({signature}): pass\n"), Loaded)
+    loaded(Loaded, f"def silu({signature}): pass\n")
 
 
 @each_row(("source", "line"), [
     ("def silu(x, out)\n    pass\n", 1), ("\n\nx = (1,\n", 3), ("return 3\n", 1), ("x = 1\n\ty = 2\n", 2),
     ("(" * 100_000, 1), ("a = '\\x'\n", 1), ("x = 1\0\n", 0)])
 def test_text_that_is_no_python_is_a_syntax_error(source: str, line: int) -> None:
-    failed = loaded(source)
-    assert isinstance(failed, Failed)
+    failed = loaded(Failed, source)
     assert (failed.failure, failed.line) == ("syntax_error", line)
 
 
 @each_row("coding", ["rot13", "nowhere"])
 def test_a_file_in_another_encoding_is_not_read(coding: str) -> None:
-    failed = loaded(f"# coding: {coding}\n{FUNCTION}")
-    assert isinstance(failed, Failed) and failed.failure == "unreadable_source"
+    failed = loaded(Failed, f"# coding: {coding}\n{FUNCTION}")
+    assert failed.failure == "unreadable_source"
 
 
 def test_a_long_chain_of_branches_is_planned() -> None:
     chain = "".join(f"    elif x.numel() == {number}: pass\n" for number in range(1_000_000, 1_000_700))
     source = f"{KERNEL}def silu(x, out):\n    if not x.numel(): pass\n{chain}    launch(x, out)\n"
-    assert isinstance(plan_file(source, SILU, CASE), Plan)
+    answer(Plan, source)
 
 
 def test_future_imports_hold_for_the_whole_file() -> None:
     source = f"from __future__ import annotations\n{KERNEL}def silu(x: nowhere, out: nowhere): launch(x, out)\n"
-    assert isinstance(plan_file(source, SILU, CASE), Plan)
+    answer(Plan, source)
 
 
 @pytest.mark.parametrize("ending", ["\r\n", "\r", "\n\f\n"])
 def test_lines_are_counted_as_python_counts_them(ending: str) -> None:
     source = (KERNEL + "def silu(x, out):\n    launch(x, out)\n    x * 2\n").replace("\n", ending)
-    refused = plan_file(source, SILU, CASE)
-    assert isinstance(refused, Refused)
+    refused = answer(Refused, source)
     assert refused.line == ((FIRST + 2) * 2 - 1 if "\f" in ending else FIRST + 2)

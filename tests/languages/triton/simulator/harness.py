@@ -1,16 +1,10 @@
 """Kernels lowered by Triton's front end and run by the simulator, without host code or planner."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
-from triton._C.libtriton import ir
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
-from triton.compiler.compiler import make_backend
 from triton.runtime.jit import JITFunction
 
 from grader.judging.answers.compare import POISON, poison_, poisoned
@@ -34,8 +28,8 @@ from grader.plan.plan import (
     View,
 )
 from grader.simulation.memory import Result
+from tests.languages.triton.kernels import text_of
 
-TARGET = GPUTarget("cuda", 90, 32)
 TYPES = {
     torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16", torch.float64: "fp64", torch.int64: "i64",
     torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "u8", torch.bool: "i1",
@@ -52,19 +46,8 @@ class Described:
 
 
 def lower(function: JITFunction[Any], signature: dict[str, str], constants: dict[str, Any], *, debug: bool) -> str:
-    """The text of a kernel as Triton's front end prints it, before any pass."""
-    backend = make_backend(TARGET)
-    options = backend.parse_options({"debug": debug, "sanitize_overflow": debug})
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    names = list(function.arg_names)
-    source = ASTSource(
-        fn=function, signature={name: signature.get(name, "constexpr") for name in names},
-        constexprs={(names.index(name),): value for name, value in constants.items()}, attrs={})
-    module = source.make_ir(
-        TARGET, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
-    return str(module)
+    """The text of a kernel, with or without the checks of a simulation."""
+    return text_of(function, signature, constants, debug=debug, sanitize_overflow=debug)
 
 
 def _argument(value: Any, index: int) -> tuple[str, Argument]:

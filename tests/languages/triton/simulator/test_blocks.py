@@ -1,8 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 # ruff: noqa: E701 - kernels with many cases are read more easily so
-"""Operations on whole blocks give what PyTorch gives: reductions, scans, changes of shape, loads at edges."""
-
-from __future__ import annotations
+"""Operations on whole blocks give what PyTorch gives: scans, changes of shape, loads at edges."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,36 +13,6 @@ from torch import Tensor
 
 from tests.languages.triton.simulator.harness import Described, close, right, simulate
 from tests.rows import each_row
-
-
-@triton.jit
-def reduce_kernel(x_ptr, out_ptr, WHICH: tl.constexpr, M: tl.constexpr, K: tl.constexpr):
-    i, j = tl.arange(0, M), tl.arange(0, K)
-    x = tl.load(x_ptr + (tl.program_id(0) * M + i[:, None]) * K + j[None, :])
-    if WHICH == "sum": y = tl.sum(x, 1)
-    elif WHICH == "max": y = tl.max(x, 1)
-    elif WHICH == "min": y = tl.min(x, 1)
-    elif WHICH == "argmax": y = tl.argmax(x, 1).to(tl.float32)
-    elif WHICH == "argmin": y = tl.argmin(x, 1).to(tl.float32)
-    elif WHICH == "softmax": y = tl.sum(tl.softmax(x, 1, keep_dims=True) * j[None, :], 1)
-    tl.store(out_ptr + tl.program_id(0) * M + i, y)
-
-
-REDUCE: dict[str, Callable[..., Tensor]] = {
-    "sum": lambda x: x.sum(1), "max": lambda x: x.max(1).values, "min": lambda x: x.min(1).values,
-    "argmax": lambda x: x.argmax(1), "argmin": lambda x: x.argmin(1),
-    "softmax": lambda x: (torch.softmax(x, 1) * torch.arange(32)).sum(1),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", REDUCE)
-def test_a_reduction(name: str) -> None:
-    x, out = torch.randn(24, 32), torch.empty(24)
-    # Equal elements: the first one counts.
-    x[:, 7] = x[:, 9] = x.max() + 1
-    x[:, 3] = x[:, 20] = x.min() - 1
-    right(simulate(reduce_kernel, (3,), x, out, WHICH=name, M=8, K=32))
-    close(out, REDUCE[name](x), rtol=1e-5, atol=1e-5)
 
 
 @triton.jit

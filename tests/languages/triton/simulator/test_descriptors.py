@@ -1,8 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """What blocks of a descriptor read and write where the tensor ends."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 import triton

@@ -1,8 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """Programs of one grid know their places, and those that take different ways meet again with the right numbers."""
 
-from __future__ import annotations
-
 import torch
 import triton
 import triton.language as tl

@@ -1,8 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """What costs too much ends, soon and with a reason; what looks as if it did is run."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

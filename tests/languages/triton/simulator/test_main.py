@@ -1,8 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """The process that serves: requests over a channel, memory in files; copies, fills and contents besides launches."""
 
-from __future__ import annotations
-
 import base64
 import os
 import struct

@@ -1,8 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """Bytes moved and needed, of kernels whose traffic follows from arithmetic; who stored an element; what is touched."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,8 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """Products of matrices are as precise as a GPU's, and take the scales of `tl.dot_scaled`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

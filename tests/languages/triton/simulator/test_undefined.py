@@ -1,8 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """What Triton leaves undefined: each planted and seen, with what another order makes of it, and a control without."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

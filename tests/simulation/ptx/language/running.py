@@ -1,7 +1,5 @@
 """Runs a kernel of this folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
