@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from grader.classroom.attempts.draw import refresh
 from grader.classroom.attempts.store import Store
+from grader.classroom.attempts.student_files import refresh
 from grader.course.course import read_course
 from tests.classroom.exports.term import DEADLINE, NAMES, made
 from tests.classroom.exports.test_sheets import export, rows_of
