@@ -32,6 +32,7 @@ from grader.plan.findings import Finding
 from grader.plan.messages import Exhausted
 from grader.plan.plan import Plan
 from grader.results.result import CheckResult, Detail
+from grader.sandbox.forkserver.conversation import Lost
 
 SMALL = 32
 """Edge of a block that any kernel may have: a smaller size takes as long as this one."""
@@ -89,6 +90,9 @@ def _slow_here(
     earlier cases bound the time of a kernel that ends. Its work grows at most with the square of the product of sizes
     (N threads may each sum N elements), and a block takes as long however little of it a size fills."""
     stop, task = stopped.stop, prepared.task
+    if isinstance(stop, Lost) and stop.kind == "time_out":
+        # The simulator ends by its own clock, unless the machine is too busy to let it come so far.
+        stop = Exhausted(seq=0, what="time")
     if task.on_gpu or not isinstance(stop, Exhausted) or stop.what not in ("time", "operations"):
         return None
     bounds = [(seconds * max(1.0, *(_work(case, least) / _work(one, least) for least in (1, SMALL))) ** 2, one.name,

@@ -16,7 +16,7 @@ JUDGE_CHANGES = {
     2: "A course that refuses inline assembly refuses it without a GPU, too.",
     3: "Hints that guess from values alone are only those that the corpus needs. Planned bfloat16 scalars are rounded.",
     4: "A change that makes every case right replaces guesses in a hint. Cases of bits hold -0 and numbers at edges.",
-    5: "A right Triton kernel runs once more as its compiler leaves it. CUDA C++ is judged.",
+    5: "A right kernel runs once more as its compiler leaves it. A second language is judged.",
     6: "The simulator runs maps of functions, scaled products, gathers and casts toward zero. A right kernel that only "
        "compiles slowly needs a GPU.",
     7: "A hint names its output, and contents of cases besides sizes. Compiling without a GPU has a time of its own.",
@@ -36,6 +36,8 @@ JUDGE_CHANGES = {
     16: "Programs that wait for each other fail at sizes that do not fit on a GPU at once. Unwritten memory holds "
         "large numbers, too. Races in shared memory at large sizes fail on a GPU, too.",
     17: "Hints use the terms of the file's language everywhere. Kernels in Gluon are judged.",
+    18: "Addresses of shared memory wrap at 32 bits, flags with fences order warps, and functions that are not inlined may "
+        "use variables: such kernels were called wrong.",
 }
 """Changes of the judge, by its version."""
 

@@ -12,6 +12,7 @@ from grader.judging.judge import judge
 from grader.judging.prepared import Prepared, Stopped, Task
 from grader.languages.cuda.toolkit import problem
 from grader.plan.messages import Exhausted
+from grader.sandbox.forkserver.conversation import Lost
 
 pytestmark = pytest.mark.skipif(problem() != "", reason=f"no nvcc: {problem()}")
 FILE = """
@@ -41,11 +42,14 @@ def test_want_of_time_shows_an_endless_loop_where_smaller_cases_were_quick(body:
     assert next(check.detail.kind for check in found if check.detail) == kind, found
 
 
+@pytest.mark.parametrize("stop", [
+    Exhausted(seq=0, what="time"), Lost("time_out", "no answer within 10 s")], ids=["its clock", "the judge's"])
 @pytest.mark.parametrize(("quick", "kind"), [("16x16x16", "needs_gpu"), ("64x64x64-large", None)])
-def test_a_case_that_fills_no_block_may_take_as_long_as_one_that_does(quick: str, kind: str | None) -> None:
+def test_a_case_that_fills_no_block_may_take_as_long_as_one_that_does(
+    quick: str, kind: str | None, stop: Exhausted | Lost,
+) -> None:
     gemm = assignments()["gemm"]
     prepared = Prepared(Task(gemm, Source(content=b"", file=gemm.file), Course(), b"seed", "cpu"))
     cases = {case.name: case for case in gemm.cases}
-    slow = _slow_here(
-        prepared, cases["3x5x1999"], Stopped(Exhausted(seq=0, what="time")), [(cases[quick], 0.1)])
+    slow = _slow_here(prepared, cases["3x5x1999"], Stopped(stop), [(cases[quick], 0.1)])
     assert (slow and slow.kind) == kind

@@ -101,7 +101,7 @@ def explain_slow(assignment: Assignment, source: str, exhausted: Exhausted, case
     """Explain a time-out of the simulator that proves nothing: another `case` took `seconds`, so this one may just be
     long."""
     return Hint(
-        fact("needs_gpu.slow.seen", kernel=quoted(exhausted.kernel), case=case, seconds=seconds),
+        fact("needs_gpu.slow.seen", kernel=_ran(exhausted), case=case, seconds=seconds),
         fact("needs_gpu.slow.look")).detail(
             phrases_of(assignment, source), "needs_gpu", place(assignment, source, exhausted.line))
 
@@ -112,11 +112,14 @@ def explain_uncompiled(assignment: Assignment, source: str) -> Detail:
         phrases_of(assignment, source), "needs_gpu")
 
 
+def _ran(exhausted: Exhausted) -> Fact:
+    return fact("exhausted.kernel", kernel=quoted(exhausted.kernel)) if exhausted.kernel else fact("exhausted.call")
+
+
 def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Detail:
     text, what = line_text(source, exhausted.line), exhausted.what
-    kernel = fact("exhausted.kernel", kernel=quoted(exhausted.kernel)) if exhausted.kernel else fact("exhausted.call")
-    values = {"kernel": kernel, "line": in_line(exhausted.line), "resident": exhausted.resident, "text": quoted(text),
-              "rounds": exhausted.rounds}
+    values = {"kernel": _ran(exhausted), "line": in_line(exhausted.line), "resident": exhausted.resident,
+              "text": quoted(text), "rounds": exhausted.rounds}
     seen, look = f"exhausted.{what}.seen", fact(f"exhausted.{what}.look")
     if what == "stalled" and exhausted.resident:
         seen, look = "exhausted.stalled.resident", fact("exhausted.stalled.fewer")
