@@ -346,14 +346,14 @@ class CannotSimulate(Message):
     line: Line = 0
 
 
-Reached = Literal["operations", "time", "memory", "stalled", "endless"]
+Reached = Literal["operations", "time", "memory", "stalled", "unmet", "endless"]
 
 
 class Exhausted(Message):
     """A limit that was reached: "operations" or "time" (an endless loop, or far too many programs), "memory",
-    "stalled" (programs wait for each other without end), or "endless" (a loop whose condition nothing changes).
-    `resident` is the number of programs that the device holds, if the launch has more; `rounds` is the number of
-    iterations that the loop in `line` has made, 0 without a loop."""
+    "stalled" (programs wait for each other without end), "unmet" (threads wait for a flag or a barrier in shared memory
+    that nothing changes any more), or "endless" (a loop whose condition nothing changes). `resident` is the number of
+    programs that the device holds, if the launch has more; `rounds` are the iterations of the loop in `line`, or 0."""
 
     op: Literal["exhausted"] = "exhausted"
     what: Reached

@@ -36,8 +36,8 @@ JUDGE_CHANGES = {
     16: "Programs that wait for each other fail at sizes that do not fit on a GPU at once. Unwritten memory holds "
         "large numbers, too. Races in shared memory at large sizes fail on a GPU, too.",
     17: "Hints use the terms of the file's language everywhere. Kernels in Gluon are judged.",
-    18: "Addresses of shared memory wrap at 32 bits, flags with fences order warps, and functions that are not inlined may "
-        "use variables: such kernels were called wrong.",
+    18: "Addresses of shared memory wrap at 32 bits, flags with fences order warps, and functions that are not inlined "
+        "may use variables: such kernels were called wrong.",
 }
 """Changes of the judge, by its version."""
 

@@ -155,7 +155,7 @@ class Witness:
                 self._assignment, case, plan, inputs, Manner(elsewhere=list(ways), erring=list(lines)))
             if isinstance(other, Ran) and not right(other):
                 return list(other.findings)
-            return [] if isinstance(other, Exhausted) and other.what in ("stalled", "endless") else None
+            return [] if isinstance(other, Exhausted) and other.what in ("stalled", "unmet", "endless") else None
 
         self._elsewhere += 1
         if wrong(*ELSEWHERE) is None:

@@ -125,7 +125,7 @@ def _exhausted(assignment: Assignment, source: str, exhausted: Exhausted) -> Det
         seen, look = "exhausted.stalled.resident", fact("exhausted.stalled.fewer")
     elif what == "endless" and text:
         look = fact("exhausted.endless.text", **values)
-    elif what not in ("memory", "stalled", "endless"):
+    elif what not in ("memory", "stalled", "unmet", "endless"):
         what = "operations" if what == "operations" else "time"
         seen = f"exhausted.{what}.{'rounds' if exhausted.rounds else 'seen'}"
         look = fact("exhausted.while", **values) if text.startswith("while") else fact("failed.time_out")

@@ -80,7 +80,7 @@ class GpuMachine(Simulator):
         seen, endless = foreseen.seen, foreseen.endless
         if isinstance(ran, Stopped):
             # A compiler fails on some loops that it finds endless, and names no line; the simulator does.
-            return Stopped(endless) if endless is not None and endless.what in ("endless", "stalled") else ran
+            return Stopped(endless) if endless is not None and endless.what in ("endless", "unmet", "stalled") else ran
         if isinstance(ran, GpuFailure) and ran.kind == "time_limit":
             return Stopped(endless or self._prepared.stalled(case, plan) or ran)
         if isinstance(ran, Ran):

@@ -190,6 +190,12 @@ WAITING = FLAGS | {"acquire", "atom"}
 seen here."""
 
 
+def waits_in_shared_memory(one: ThreadInstruction) -> bool:
+    """Return whether threads may wait by this instruction, in a loop, for a barrier or a flag of their block."""
+    return one.name == "mbarrier" or (one.name == "ld" and "shared" in one.modifiers and bool(
+        (FLAGS | {"acquire"}) & set(one.modifiers)))
+
+
 def _orders(one: ThreadInstruction) -> bool:
     return one.name in ("atom", "red", "mbarrier") or (one.name in ("ld", "st") and bool(
         {"acquire", "release", "relaxed", "volatile"} & set(one.modifiers)))

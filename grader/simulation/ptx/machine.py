@@ -15,6 +15,7 @@ from grader.plan.limits import Budget, Limit
 from grader.simulation.findings import Findings
 from grader.simulation.ptx.barriers import Barriers
 from grader.simulation.ptx.calling import Calling
+from grader.simulation.ptx.code import waits_in_shared_memory
 from grader.simulation.ptx.decode import Decoded
 from grader.simulation.ptx.flow import Stretch
 from grader.simulation.ptx.lanes import WARP, Frame, count
@@ -261,13 +262,14 @@ class ThreadMachine(Scheduling):
             for place, other in self.waiting.items()
         ):
             return
-        live = activation.code.blocks[path[-1]].live
+        block = activation.code.blocks[path[-1]]
         # Live registers of the part of the chunk that runs, and which part that is.
-        values = [(here if here is not None else value) if live >> slot & 1 else None
+        values = [(here if here is not None else value) if block.live >> slot & 1 else None
                   for slot, (here, value) in enumerate(zip(self.regs, activation.regs, strict=True))]
         values += [self.frame.rows, self.frame.columns]
         if loop.version == self.version and len(loop.values) == len(values) and all(map(_same, values, loop.values)):
-            limit = Limit("stalled" if self.code.spins else "endless")
+            unmet = any(waits_in_shared_memory(step.instruction) for step in block.steps)
+            limit = Limit("unmet" if unmet else "stalled" if self.code.spins else "endless")
             limit.rounds = loop.rounds
             raise limit
         loop.values, loop.version = values, self.version

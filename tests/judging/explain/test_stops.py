@@ -48,6 +48,8 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (Exhausted(seq=1, what="memory"), "out_of_memory", "The call ran out of memory.", "BLOCK_M x BLOCK_N"),
     (Exhausted(seq=1, what="stalled", kernel="k", line=10), "time_out", "its programs wait for each other in line 10",
      "goes into an earlier launch"),
+    (Exhausted(seq=1, what="unmet", kernel="k", line=10), "time_out", "threads wait in line 10 for a barrier or a flag",
+     "parity of a phase"),
     (Exhausted(seq=1, what="endless", kernel="k", line=11), "time_out", "line 11 changes nothing that its condition",
      "`while True:` compares"),
     (Exhausted(seq=1, what="endless", kernel="k"), "time_out", "the loop changes nothing", "the condition compares"),

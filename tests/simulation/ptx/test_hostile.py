@@ -92,6 +92,7 @@ LOOP = "L:\n{}\nbra L;\nret;"
     (LOOP.format("ld.param.u64 %rd1, [k_0]; st.global.b32 [%rd1], %r1;"), {"operations", "time"}),
     ("ld.param.u64 %rd1, [k_0];\nL: ld.volatile.global.b32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L; ret;",
      {"stalled"}),
+    (".shared .b32 s;\nL: ld.volatile.shared.b32 %r1, [s]; setp.ne.s32 %p1, %r1, 7; @%p1 bra L; ret;", {"unmet"}),
     ("mov.u32 %r1, %tid.x; setp.eq.s32 %p1, %r1, 0;\n@%p1 bra L; bar.sync 0; ret;\nL: ld.param.u64 %rd1, [k_0];\n"
      "M: ld.acquire.gpu.b32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra M; bar.sync 0; ret;", {"stalled"}),
 ])
