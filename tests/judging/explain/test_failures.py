@@ -77,6 +77,7 @@ def test_what_triton_does_not_compile_has_a_hint(kernels: dict[str, Any], name: 
         ("import_error", "ModuleNotFoundError: No module named 'silu'", "each file stands alone"),
         ("import_error", "ModuleNotFoundError: No module named 'pandas'", "plots and tables"),
         ("import_error", "ImportError: cannot import name 'helper' from 'silu'", "each file stands alone"),
+        ("import_error", "ImportError: cannot import name 'scaled_dot' from 'torch.nn'", "torch.nn has no scaled_dot"),
         ("time_out", "no answer within 10 s", "does not end"),
         ("missing_function", "no function silu", "silu(x, out)"),
         ("missing_file", "no silu.py", "silu.py"),

@@ -22,6 +22,8 @@ def closer(found: Undefined, source: str) -> Closer:
     line = "".join(word.text for word in words if word.line == found.line)
     values: dict[str, Fact | str] = {} if shared_arrays(words).get(found.tensor, True) else {
         "what": fact("shared.variable")}
+    if "atomicCAS(" in line:
+        return Closer(values, fact("race.cas"))
     if re.search(rf"\b{re.escape(found.tensor)}(?:\[\d+\])?[-+*|&^]=", line):
         return Closer(values, fact("race.summed"))
     if same := _same_stage(stage_uses(words), found):
