@@ -8,7 +8,7 @@ from typing import Literal
 from grader.plan.device import TENSOR_CORES, TensorCores, better_cores
 from grader.results.record import Record
 
-TENSOR_INSTRUCTIONS = tuple(one.instruction for one in TENSOR_CORES)
+TENSOR_INSTRUCTIONS = tuple(cores.instruction for cores in TENSOR_CORES)
 """The prefixes of PTX instructions that use tensor cores."""
 
 

@@ -127,7 +127,7 @@ class Detail(Record):
     @property
     def wrong_outputs(self) -> list[OutputFigures]:
         """Return the figures of each wrong output, first those of the output that the message is about."""
-        return [one for one in self.outputs if one.wrong] or [OutputFigures(
+        return [output for output in self.outputs if output.wrong] or [OutputFigures(
             name=self.outputs[0].name if self.outputs else "out", wrong=self.wrong or 0, total=self.total or 0,
             unwritten=self.unwritten or 0, worst=self.worst, error_map=self.error_map)]
 

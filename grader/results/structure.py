@@ -29,24 +29,24 @@ class CaseFacts:
     def ran(self) -> bool:
         """Return whether the facts show what every launch does: it was run, and no line of it left out."""
         return not self.why and len(self.lines) == len(self.launched.launches) and all(
-            one.warps is not None and not one.warps.full for one in self.launched.launches)
+            launch.warps is not None and not launch.warps.full for launch in self.launched.launches)
 
     @property
     def warps(self) -> list[tuple[LaunchFacts, WarpFacts]]:
         """Return the launches with what their warps do."""
-        return [(one, one.warps) for one in self.launched.launches if one.warps is not None]
+        return [(launch, launch.warps) for launch in self.launched.launches if launch.warps is not None]
 
     def bytes_by(self, access: str, *, host: bool = False) -> dict[tuple[int, str], float]:
         """Return the bytes that each line loads or stores in a tensor, for all programs: on the device those that it
         needs, whatever sectors these lie in; from host memory whole sectors, since no cache keeps the rest."""
-        found: dict[tuple[int, str], float] = {}
+        by: dict[tuple[int, str], float] = {}
         for launch in self.launched.launches:
-            for one in launch.accesses:
-                stores = access == "store" and one.access == "atomic"
-                if (one.access == access or stores) and (one.tensor in self.on_host) == host:
-                    key = one.line, one.tensor
-                    found[key] = found.get(key, 0) + (one.moved if host else one.needed) * launch.scale
-        return found
+            for traffic in launch.accesses:
+                stores = access == "store" and traffic.access == "atomic"
+                if (traffic.access == access or stores) and (traffic.tensor in self.on_host) == host:
+                    key = traffic.line, traffic.tensor
+                    by[key] = by.get(key, 0) + (traffic.moved if host else traffic.needed) * launch.scale
+        return by
 
 
 class Measure(NamedTuple):
@@ -101,7 +101,7 @@ def decided(name: str, condition: Condition, required: bool, cases: Sequence[Cas
     met where it is met in each; the worst case is reported."""
     outcome = ConditionResult(
         name=name, words=condition.text, met=None, required=required, look=condition.look)
-    found: list[tuple[bool | None, float, ConditionResult]] = []
+    outcomes: list[tuple[bool | None, float, ConditionResult]] = []
     for facts in cases:
         if isinstance(facts, str):
             return outcome.model_copy(update={"said": facts})
@@ -109,7 +109,7 @@ def decided(name: str, condition: Condition, required: bool, cases: Sequence[Cas
         case = facts.launched.case
         if measured is None:
             why = facts.why or "It has more accesses and branches than are counted, so the run does not show it."
-            found.append((None, 0, outcome.model_copy(update={"case": case, "said": why})))
+            outcomes.append((None, 0, outcome.model_copy(update={"case": case, "said": why})))
             continue
         met: bool | None = condition.holds(measured.value)
         if measured.slack > 1 and met != condition.holds(measured.value * measured.slack):
@@ -118,11 +118,11 @@ def decided(name: str, condition: Condition, required: bool, cases: Sequence[Cas
         rank = measured.value if condition.at_least else -measured.value
         said = measured.said if met is not None else (
             f"Its programs take too long to be run to their ends. So far: {measured.said}")
-        found.append((met, rank, outcome.model_copy(update={
+        outcomes.append((met, rank, outcome.model_copy(update={
             "met": met, "case": case, "said": said, "line": measured.line})))
     # One that is not met counts before one that is not shown, and that one before one that is met.
     order = {False: 0, None: 1, True: 2}
-    return min(found, key=lambda one: (order[one[0]], one[1]), default=(None, 0, outcome))[2]
+    return min(outcomes, key=lambda ranked: (order[ranked[0]], ranked[1]), default=(None, 0, outcome))[2]
 
 
 @dataclass(frozen=True)
@@ -135,13 +135,13 @@ class Conditions:
 
     def decided(self, cases: Sequence[CaseFacts | str]) -> list[ConditionResult]:
         """Return the conditions' outcomes, in their order: see `decided`."""
-        return [decided(name, one, name in self.required, cases) for name, one in self.by_name.items()]
+        return [decided(name, condition, name in self.required, cases) for name, condition in self.by_name.items()]
 
 
 def chosen(names: Mapping[str, object], known: Mapping[str, Condition], where: str) -> dict[str, Condition]:
     """Return conditions by name, with the limits that a table gives them; false leaves one out. Raises ValueError, one
     line, for a name that is not `known` and for a limit of another kind; `where` names the table."""
-    found: dict[str, Condition] = {}
+    conditions: dict[str, Condition] = {}
     for name, limit in names.items():
         condition = known.get(name)
         if condition is None:
@@ -151,14 +151,14 @@ def chosen(names: Mapping[str, object], known: Mapping[str, Condition], where: s
         if isinstance(limit, Condition) or limit is True:
             if limit is True and not condition.switch:
                 raise ValueError(f"{where}: {name}: expected a number, such as {condition.limit:g}")
-            found[name] = condition
+            conditions[name] = condition
         elif isinstance(limit, int | float) and limit is not False:
             if condition.switch:
                 raise ValueError(f"{where}: {name}: expected true or false, got {limit:g}")
             if not 0 <= limit < 1e12:
                 raise ValueError(f"{where}: {name}: expected a number from 0 on, got {limit:g}")
-            found[name] = replace(condition, limit=float(limit))
+            conditions[name] = replace(condition, limit=float(limit))
         elif limit is not False:
             raise ValueError(f"{where}: {name}: expected {'true or false' if condition.switch else 'a number'}, "
                              f"got {str(limit)[:40]!r}")
-    return found
+    return conditions

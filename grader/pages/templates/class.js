@@ -23,17 +23,17 @@ document.addEventListener("DOMContentLoaded", function () {
   const letters = { ß: "ss", ø: "o", æ: "ae", œ: "oe", ł: "l", đ: "d", ð: "d", þ: "th", ı: "i" };
   // "run-time error", "runtime_error" and "Runtime error" are the same, and so are "Müller" and "muller".
   function plain(text) {
-    return text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "").replace(/[ßøæœłđðþı]/g, (one) => letters[one])
+    return text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "").replace(/[ßøæœłđðþı]/g, (letter) => letters[letter])
       .replace(/[-'’‘ʼʻ`´“”"]/g, "").replace(/_/g, " ");
   }
   // As German writes umlauts where there are none: "mueller".
   function spelt(text) {
-    return plain(text.toLowerCase().normalize("NFC").replace(/[äöü]/g, (one) => one.normalize("NFD")[0] + "e"));
+    return plain(text.toLowerCase().normalize("NFC").replace(/[äöü]/g, (letter) => letter.normalize("NFD")[0] + "e"));
   }
   const verdicts = {};
-  for (const one of document.querySelectorAll("[data-verdict]")) {
-    const said = one.lastChild.textContent.trim();
-    verdicts[one.dataset.verdict] = { said, words: plain(said + " " + one.dataset.verdict).split(/\s+/) };
+  for (const key of document.querySelectorAll("[data-verdict]")) {
+    const said = key.lastChild.textContent.trim();
+    verdicts[key.dataset.verdict] = { said, words: plain(said + " " + key.dataset.verdict).split(/\s+/) };
   }
   const kernels = heads.filter((head) => head.classList.contains("kernel")).map(function (head) {
     const name = head.dataset.name;
@@ -56,35 +56,35 @@ document.addEventListener("DOMContentLoaded", function () {
     select.setAttribute("aria-label", "Show only, " + head.textContent);
     select.append(new Option("all", ""));
     for (const [key, said] of words) {
-      const count = rows.filter((one) => value(one) === key).length;
+      const count = rows.filter((line) => value(line) === key).length;
       if (count) select.append(new Option(said + " (" + count + ")", key));
     }
     select.addEventListener("change", keep);
     return { head, name: head.dataset.name, value, select };
   }
   const spokenVerdicts = Object.entries(verdicts).map(([verdict, { said }]) => [verdict, said]);
-  const choices = kernels.map((kernel, i) => choice(kernel.head, (one) => one.got[i], spokenVerdicts));
+  const choices = kernels.map((kernel, i) => choice(kernel.head, (line) => line.got[i], spokenVerdicts));
   if (section) {
-    const all = Array.from(new Set(rows.map((one) => one.section).filter(Boolean))).sort(collator.compare);
-    choices.push(choice(section, (one) => one.section, all.map((one) => [one, one])));
+    const all = Array.from(new Set(rows.map((line) => line.section).filter(Boolean))).sort(collator.compare);
+    choices.push(choice(section, (line) => line.section, all.map((name) => [name, name])));
   }
 
   const mended = "mended";
   const spoken = Object.values(verdicts).flatMap(({ words }) => words).concat(mended);
-  // Words that name an assignment say where the others are looked for; alone they mean whoever does not pass it.
+  // Words that name an assignment limit where the others are searched; alone they find those who do not pass it.
   function wanted(words) {
     const named = words.map((word) => kernels.map((kernel) => word.length > 2 &&
       !spoken.some((own) => own.startsWith(word)) && kernel.words.some((own) => own.startsWith(word))));
     const where = kernels.map((_, i) => named.some((hits) => hits[i]));
     const rest = words.filter((_, i) => !named[i].includes(true));
     const there = where.includes(true) ? where : where.map(() => true);
-    return function (one) {
-      if (words.every((word) => one.name.includes(word))) return true;
-      const left = rest.filter((word) => !one.name.includes(word) && !(one.flags && "flags".startsWith(word)));
-      if (!rest.length) return one.got.some((verdict, i) => there[i] && verdict && verdict !== "accepted");
-      return !left.length || one.got.some((verdict, i) => there[i] && verdict &&
+    return function (line) {
+      if (words.every((word) => line.name.includes(word))) return true;
+      const left = rest.filter((word) => !line.name.includes(word) && !(line.flags && "flags".startsWith(word)));
+      if (!rest.length) return line.got.some((verdict, i) => there[i] && verdict && verdict !== "accepted");
+      return !left.length || line.got.some((verdict, i) => there[i] && verdict &&
         left.every((word) => verdicts[verdict].words.some((own) => own.startsWith(word)) ||
-          (one.mended[i] && mended.startsWith(word))));
+          (line.mended[i] && mended.startsWith(word))));
     };
   }
 
@@ -92,10 +92,10 @@ document.addEventListener("DOMContentLoaded", function () {
     const words = plain(input.value).split(/\s+/).filter(Boolean);
     const fits = words.length ? wanted(words) : () => true;
     let count = 0;
-    for (const one of rows) {
-      const picked = choices.every(({ select, value }) => !select.value || value(one) === select.value);
-      one.row.hidden = !(picked && fits(one));
-      count += one.row.hidden ? 0 : 1;
+    for (const line of rows) {
+      const picked = choices.every(({ select, value }) => !select.value || value(line) === select.value);
+      line.row.hidden = !(picked && fits(line));
+      count += line.row.hidden ? 0 : 1;
     }
     shown.textContent = count + " of " + rows.length;
   }
@@ -115,7 +115,7 @@ document.addEventListener("DOMContentLoaded", function () {
       return sign * (number ? a - b : collator.compare(a, b));
     });
     body.append(...order.map(([, row]) => row));
-    for (const other of heads) other.removeAttribute("aria-sort");
+    for (const title of heads) title.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", ascending ? "ascending" : "descending");
   }
 
@@ -138,7 +138,7 @@ document.addEventListener("DOMContentLoaded", function () {
       if (select.selectedIndex < 0) select.value = "";
     }
     const [name, way] = (state.get("sort") || "student ascending").split(" ");
-    const head = heads.find((one) => one.dataset.name === name) || heads[0];
+    const head = heads.find((title) => title.dataset.name === name) || heads[0];
     // As they come they are by name, and 300 rows that stay where they are cost nothing.
     if (head.getAttribute("aria-sort") !== way) sort(head, way === "ascending");
     apply();
