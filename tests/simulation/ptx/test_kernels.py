@@ -15,10 +15,10 @@ COUNT = 1024
 
 
 def _output(body: str, *, before: str = "", grid: Any = 1, block: Any = 256, **options: Any) -> Array:
-    """The output (float32) of a kernel `(const float* x, float* y, int n)` on the numbers from 0 on."""
-    text = compiled(f"{before}\n__global__ void k(const float* x, float* y, int n) {{\n{body}\n}}\n")
+    """The output (float32) of a kernel `(const float* x, float* y, int n, float f)` on the numbers from 0 on."""
+    text = compiled(f"{before}\n__global__ void k(const float* x, float* y, int n, float f) {{\n{body}\n}}\n")
     out = tensor(np.zeros(COUNT, "f4"), "y")
-    outcome = run(text, grid, block, tensor(np.arange(COUNT, dtype="f4"), "x"), out, COUNT,
+    outcome = run(text, grid, block, tensor(np.arange(COUNT, dtype="f4"), "x"), out, COUNT, 0.5,
                   entry=next(line.split()[2].rstrip("(") for line in text.splitlines() if ".entry" in line), **options)
     assert outcome.findings == []
     return out.values("f4")
@@ -58,6 +58,13 @@ CASES: list[tuple[str, str, Any, dict[str, Any]]] = [
      "__pipeline_memcpy_async(s + t, x + t, 4, t > 250 ? 4 : 0);\n"
      "__pipeline_commit(); __pipeline_wait_prior(0); __syncthreads(); y[t] = s[255 - t];",
      lambda y: (y[:5] == 0).all() and (y[5:256] == 255 - T[5:]).all(), {"before": "#include <cuda_pipeline.h>"}),
+    ("few threads of many blocks", "__shared__ float s[256]; int t = threadIdx.x; s[t] = x[t]; __syncthreads();\n"
+     "float v = s[255 - t]; if (t % 8 == 0) for (int i = 0; i < n; i += 512) v += f;\n"
+     "if (t / 32 == 2) for (int i = 0; i < n; i += 512) v += __shfl_xor_sync(~0u, s[t], 1) * f;\n"
+     "if (blockIdx.x == 700) y[t] = v;",
+     lambda y: (y[:256] == 255 - T + (T % 8 == 0) + (T ^ 1) * (T // 32 == 2)).all(), {"grid": 1200}),
+    ("either of two tensors", "y[threadIdx.x] = (threadIdx.x & 1 ? x : y + 512)[threadIdx.x];",
+     lambda y: (y[:256] == T * (T & 1)).all(), {}),
     ("serial", "if (threadIdx.x == 0) { float sum = 0;\n"
      "for (int i = 0; i < n; i++) sum += x[i]; y[blockIdx.x] = sum; }",
      lambda y: (y[:64] == 1023 * 512).all(), {"grid": 64}),

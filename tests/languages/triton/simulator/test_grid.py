@@ -5,7 +5,7 @@ import torch
 import triton
 import triton.language as tl
 
-from tests.languages.triton.simulator.harness import close, right, simulate
+from tests.languages.triton.simulator.harness import close, poison, right, simulate
 
 N = 64
 
@@ -54,6 +54,23 @@ def test_programs_that_part_and_meet_again() -> None:
             row = row + pid if step == 1 else row - (step + 1)
         rows.append(row + (pid * 7 + 1).bit_length() * 100 - 100 + (pid * 5 if pid > 3 else pid + 5))
     close(out, torch.stack(rows))
+
+
+@triton.jit
+def softmax_kernel(x_ptr, out_ptr, rows, cols, scale, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    for row in range(tl.program_id(0), rows, tl.num_programs(0)):
+        x = tl.load(x_ptr + row * cols + lanes, mask=lanes < cols, other=-float("inf")) * scale
+        tl.store(out_ptr + row * cols + lanes, tl.exp(x - tl.max(x, 0)), mask=lanes < cols)
+        tl.debug_barrier()
+        top = tl.load(out_ptr + row * cols + lanes, mask=lanes < cols, other=0.0)
+        tl.store(out_ptr + row * cols + lanes, top / tl.sum(top, 0), mask=lanes < cols)
+
+
+def test_programs_of_several_rows_read_what_they_wrote() -> None:
+    x, out = torch.randn(37, 50), poison(37, 50)
+    right(simulate(softmax_kernel, (8,), x, out, 37, 50, 0.5, BLOCK=64))
+    close(out, torch.softmax(x * 0.5, 1))
 
 
 @triton.jit

@@ -9,7 +9,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from tests.languages.triton.simulator.harness import close, right, simulate
+from tests.languages.triton.kernels import product_kernel
+from tests.languages.triton.simulator.harness import close, poison, right, simulate
 from tests.rows import each_row
 
 
@@ -53,6 +54,12 @@ def test_a_product_of_integers_is_exact() -> None:
 def test_a_product_of_short_floats_is_summed_in_float32(dtype: torch.dtype) -> None:
     a, b = torch.randn(16, 64).to(dtype), torch.randn(64, 16).to(dtype)
     close(dot(a, b), a.float() @ b.float(), rtol=1e-5, atol=1e-5)
+
+
+def test_a_product_in_steps_stops_at_the_edges() -> None:
+    a, b, out = torch.randn(70, 90).half(), torch.randn(90, 50).half(), poison(70, 50, dtype=torch.float16)
+    right(simulate(product_kernel, (3, 2), a, b, out, 70, 50, 90, TILE=32, STEP=32))
+    close(out, a.float() @ b.float(), rtol=5e-3, atol=5e-3)
 
 
 @triton.jit
