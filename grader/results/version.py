@@ -98,6 +98,10 @@ JUDGE_CHANGES = {
     17: "Hints say programs, blocks, lanes and threads as the file's language does, also about an output that is read. "
         "An input that changed beside an output that nothing wrote has one hint, without a guess. Kernels in Gluon "
         "are judged.",
+    18: "Some ninety hints are worded anew, so that each can be read once and says what to do. Hints about samples, "
+        "hidden cases and unrolled loops no longer name what the file's language does not have; hints for kernels in "
+        "Gluon name Gluon's functions where a kernel does not compile, too. A library's kernel that a course refuses "
+        "has a hint.",
 }
 """The changes that each version of the judge made."""
 

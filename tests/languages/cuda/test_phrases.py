@@ -131,7 +131,7 @@ def test_the_compilers_code_and_what_follows_are_left_out() -> None:
 
 RUN: list[tuple[FailureKind, str, str]] = [
     ("exception", "the launch fails: a block has 1 to 1024 threads, this one has 2048", "cudaGetLastError()"),
-    ("exception", "the launch fails: a grid has at least one block, this one is 0 x 1 x 1", "rounds n / d up"),
+    ("exception", "the launch fails: a grid has at least one block, this one is 0 x 1 x 1", "d - 1) / d rounds up"),
     ("exception", "the launch fails: a block has 49152 bytes of shared memory unless cudaFuncSetAttribute asks for "
                   "more, "
      "this one takes 65536", "cudaFuncAttributeMaxDynamicSharedMemorySize"),
