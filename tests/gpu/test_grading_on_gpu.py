@@ -71,7 +71,7 @@ FAULTS = {
         source(before="torch.empty(1 << 40, dtype=torch.uint8, device='cuda')"), "memory_limit", "out of memory"),
     "endless kernel": (
         source("t = tl.atomic_add(out, 0.0)\n    while t != 1.5:\n        t = tl.atomic_add(out, 0.0)\n    " + STORE),
-        "time_limit", "says ever become false?"),
+        "time_limit", "ever become false?"),
     "endless host loop": (source(before="while True: pass"), "time_limit", "longer than the grader's limit"),
     "compile error": (source("tl.store(out + i, undefined_name, mask=i < n)"), "runtime_error", "undefined_name"),
     "a block that is no power of two": (

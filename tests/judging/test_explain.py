@@ -94,7 +94,7 @@ def test_one_element_is_spoken_of_in_the_singular() -> None:
 
 def test_the_message_has_the_figures() -> None:
     detail = explain(LINE, LINE.cases[0], faults.one_program)
-    assert detail.message == "4,744 of 5,000 elements were never written, out[256] first; the others are right."
+    assert detail.message == "4,744 of 5,000 elements were never written (the first is out[256]); the others are right."
     assert (detail.wrong, detail.total, detail.unwritten) == (4744, 5000, 4744)
 
 

@@ -27,7 +27,7 @@ from tests.members import Member
     (Member("accepted/gemm_plain").folder(), "gemm", "programs of 2048x1999x2053"),
     (Member("accepted/gemm_tuned_split_k").folder(), "gemm", "(programs build on what others have stored)"),
     (Member("accepted/rmsnorm_vector_two_kernels").folder(), "rmsnorm_vector",
-     "(each element of the answer takes all of the input)"),
+     "(each element of the answer depends on all of the input)"),
 ])
 def test_the_result_says_what_was_looked_at(tmp_path: Path, folder: Path, name: str, said: str) -> None:
     shutil.copy(folder / assignments()[name].file, tmp_path)
@@ -40,8 +40,8 @@ def test_what_is_left_to_a_gpu_is_said_once() -> None:
     first, second, third, *_ = assignments()["silu"].cases
     looks = [SampledCase(first, unseen=LATE), SampledCase(second, unseen=SLOW), SampledCase(third, unseen=LATE)]
     assert said_of_all(looks, PHRASES) == (
-        f"Left to a GPU: {first.name}, {third.name} (sampling took longer than 20 s); {second.name} (a part of it "
-        "takes the simulator too long, whatever its speed on a GPU).")
+        f"Left to a GPU: {first.name}, {third.name} (sampling took longer than 20 s); {second.name} (the "
+        "simulator takes too long for a part of it, whatever its speed on a GPU).")
 
 
 ONE_PROGRAM = """

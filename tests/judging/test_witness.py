@@ -38,7 +38,7 @@ def test_the_store_of_the_wrong_elements_is_marked_among_several(tmp_path: Path)
     found = [detail.place for detail in details(tmp_path, body) if detail.place]
     assert found and {place.line for place in found} == {12}
     assert found[0].text.startswith("tl.store(out_ptr + at, y + 1")
-    assert "stored the wrong elements; the first of them, out[4, 4], in program 0" in found[0].seen
+    assert "stores the wrong elements: program 0 stored the first of them, out[4, 4]" in found[0].seen
 
 
 def test_where_two_stores_leave_wrong_elements_no_line_is_marked(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def failed(name: str, sizes: tuple[int, int] = (5, 9)) -> CheckResult:
         detail=Detail(
             kind="wrong_values", message=f"{m * n - 3} of {m * n} elements are wrong.", hint=HINTS[name],
             place=Place(file=f"{name}.py", line=10, text="tl.store(out_ptr + rows[:, None] * N + columns, tile)",
-                        seen="This line stored the wrong elements; the first of them, out[1, 0], in program 0."),
+                        seen="This line stores the wrong elements: program 0 stored the first of them, out[1, 0]."),
             corner=Corner(index=[0, 0], got=[["0.31", "0.4"], ["1.5", "unwritten"]], expected=[["", ""], ["-2", "7"]]),
             wrong=m * n - 3, total=m * n, unwritten=4,
             worst=Worst(index=index, got="0.31", expected="-1.27", error="1.58", allowed="4.2e-06"),

@@ -81,7 +81,7 @@ def test_an_access_out_of_bounds_names_tensor_line_program_and_distance() -> Non
         ({"lowest": -3, "highest": -1}, "up to 3 elements before the start of x", "Offsets are below 0"),
         ({"lowest": -3}, "past the end and up to 3 elements before the start", "Offsets are below 0"),
         ({"highest": 2**24 + 60}, "16,777,232 elements past", "the offsets themselves are wrong"),
-        ({"lowest": -(2**24)}, "16,777,216 elements before", "16,777,216 elements before the start: the offsets"),
+        ({"lowest": -(2**24)}, "16,777,216 elements before", "before the start are more than any block has"),
         ({"programs": 4, "program": (1, 2, 0)}, "in 4 programs: 19 of 64 active lanes lie outside in program (1, 2)",
          "no mask"),
         ({"given": "", "tensor": "parts"}, "past the end of your buffer `parts`", "no mask"),
@@ -98,7 +98,7 @@ def test_what_an_access_out_of_bounds_shows_by_itself(changed: dict[str, Any], m
 def test_a_number_that_wrapped_around_explains_offsets_far_outside() -> None:
     detail = stops(outside(highest=2**31), OVERFLOW)
     assert detail.kind == "out_of_bounds"
-    assert "passes the range of int32" in detail.hint and "row.to(tl.int64)" in detail.hint
+    assert "does not fit into int32" in detail.hint and "row.to(tl.int64)" in detail.hint
     assert "program 70,000" in detail.hint
 
 
@@ -161,7 +161,7 @@ def test_a_right_answer_does_not_excuse_what_fails_a_run(finding: Finding) -> No
         (READS_SCRATCH, ("line 11 reads 1 element of your buffer `parts_ptr`", "torch.zeros"),
          "reads unwritten memory"),
         (OVERFLOW, ("(`mul` in program 70,000)", "row.to(tl.int64)"), "overflow"),
-        (BYTE, ("passes what 8 bits hold", ".to(tl.int32)"), "overflow"),
+        (BYTE, ("does not fit into 8 bits", ".to(tl.int32)"), "overflow"),
         (RACE, ("store different values",), "race"),
     ],
 )

@@ -33,21 +33,21 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
      "not one for each row"),
     (CannotSimulate(seq=1, operation="inline assembly", kernel="k", line=10), "needs_gpu",
      "The grader cannot simulate `inline assembly` in line 10 of the kernel `k`: it needs a GPU.",
-     "stay open. A kernel in triton.language alone can be checked here, too."),
+     "stay open until the file runs on a GPU. A kernel in triton.language alone can be checked here, too."),
     (CannotSimulate(seq=1, operation="tt.map_elementwise", kernel="k", line=10), "needs_gpu",
      "The grader cannot simulate `tt.map_elementwise` in line 10 of the kernel `k`: it needs a GPU.",
-     "which is no mistake of the submission's"),
+     "your file is not at fault"),
     (Exhausted(seq=1, what="operations", kernel="k", line=10), "time_out",
      "The kernel `k` takes more operations than the grader's limit allows in line 10.", "millions of programs"),
     (Exhausted(seq=1, what="operations", kernel="k", line=11, rounds=1234), "time_out",
-     "allows: the loop in line 11 has made 1,234 iterations.", "`while True:` says ever become false"),
+     "allows: the loop in line 11 has made 1,234 iterations.", "condition in `while True:` ever become false"),
     (Exhausted(seq=1, what="time", kernel="k", line=10), "time_out",
      "The kernel `k` runs longer than the grader's limit allows in line 10.", "millions of programs"),
     (Exhausted(seq=1, what="memory", kernel="k"), "out_of_memory", "The kernel `k` ran out of memory.",
      "BLOCK_M x BLOCK_N"),
     (Exhausted(seq=1, what="memory"), "out_of_memory", "The call ran out of memory.", "BLOCK_M x BLOCK_N"),
     (Exhausted(seq=1, what="stalled", kernel="k", line=10), "time_out", "its programs wait for each other in line 10",
-     "goes into an earlier launch"),
+     "into an earlier launch"),
     (Exhausted(seq=1, what="unmet", kernel="k", line=10), "time_out", "threads wait in line 10 for a barrier or a flag",
      "parity of a phase"),
     (Exhausted(seq=1, what="endless", kernel="k", line=11), "time_out", "line 11 changes nothing that its condition",
@@ -56,8 +56,8 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (Lost("time_out", "no answer within 10 s"), "time_out", "No answer within 10 s", "loop that does not end"),
     (Lost("crash", "the process was killed by SIGSEGV", signal=signal.SIGSEGV), "crash", "by SIGSEGV",
      "calls itself without end"),
-    (GridTooLarge("k", 10, "y", 70_000, 65_535), "exception", "asks for 70,000 programs along y, where a GPU takes "
-     "65,535 at most", "the grid's first size"),
+    (GridTooLarge("k", 10, "y", 70_000, 65_535), "exception", "asks for 70,000 programs along y, but a GPU takes at "
+     "most 65,535", "the grid's first one"),
     (GridTooLarge("k", 10, "x", 2**31, 2**31 - 1), "exception", "2,147,483,648 programs along x", "larger block."),
     (TooMuchMemory(2**42, 140 << 30, 10), "out_of_memory", "The call allocates 4,096.0 GiB, but the GPU has 140.0 GiB; "
      "the largest tensor is made in line 10.", "Allocate no more"),
@@ -72,9 +72,9 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (TooManyTogether("k", 10, "launch_cooperative_grid=True", 13_173, 2112), "exception",
      "13,173 programs at a time (launch_cooperative_grid=True)", "further blocks in a loop"),
     (TooManyTogether("k", 10, "launch_cooperative_grid=True", 528, 132, 128), "exception",
-     "holds 132 at most, as each thread takes 128 registers", "further blocks in a loop"),
-    (TooManyRegisters("k", 10, 1024, 127, 65_536), "exception", "1,024 threads a program, each with 127 registers, "
-     "where a program has 65,536", "fewer threads a program"),
+     "holds at most 132, as each thread takes 128 registers", "further blocks in a loop"),
+    (TooManyRegisters("k", 10, 1024, 127, 65_536), "exception", "each program has 1,024 threads of 127 registers, "
+     "but may take at most 65,536 registers", "fewer threads in each program"),
     (NotOnTarget("k", 10, "launch_pdl", "sm_80"), "exception", "sets launch_pdl, which sm_80 does not have",
      "Leave launch_pdl out"),
     (compiled.Problem(message="PassManager::run failed", line=10), "compile_error", "PassManager", "smaller blocks"),
@@ -87,7 +87,7 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
      "over_limit", "1,153,096", "unrolled"),
     (Failed(seq=1, failure="too_many_kernels", message="more than 256 specialisations of kernels"), "over_limit",
      "256", "tl.constexpr"),
-    (NothingToCopy(10), "exception", "no kernel was launched on before", "Launch the kernel"),
+    (NothingToCopy(10), "exception", "no launch before it takes", "Launch the kernel"),
     (execution.GpuFailure("illegal_address", "an illegal memory access was encountered", "k", 10), "out_of_bounds",
      "illegal memory access", "outside every tensor"),
     (execution.GpuFailure("launch_failure", "CUDA error: unspecified launch failure", "k", 10), "exception",
@@ -120,7 +120,7 @@ def test_what_was_left_out_of_a_file_is_said() -> None:
         "Line 41 was skipped: measuring time is the grader's work.",
         "Line 42 was skipped: it raised an exception (`E: a`).",
         "Line 43 was skipped: it raised an exception (`E: b`).",
-        "Skipped in line 9 (`max`): host code has no values to print or check. In a kernel use tl.device_print or "
+        "Line 9 was skipped (`max`): host code has no values to print or check. In a kernel use tl.device_print or "
         "tl.device_assert. This costs no points."]
     many = [Skipped(line=number, why="module", text=f"m{number}") for number in range(1, 11)]
     assert explain_remarks(SILU, many) == [

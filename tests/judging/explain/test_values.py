@@ -59,14 +59,14 @@ FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
     ("off by a constant factor of its own", NORM, _of(lambda given, right: right * (2 + _index(right, 0)))),
     ("without its fraction. Is something converted to an integer", TURN, _of(lambda given, right: right.trunc())),
     ("Every wrong value is x itself", SILU, _of(lambda given, right: given["x"])),
-    ("the right answer to x without its sign", SILU, _to(x=torch.abs)),
+    ("would be right if x had no sign", SILU, _to(x=torch.abs)),
     ("the right one rounded to float16", NORM, _of(lambda given, right: right.half())),
     ("Every wrong element is the second of a group of 2", SILU, _every(2, 1)),
     ("Every wrong element is the third of a group of 4", SILU, _every(4, 2)),
     ("Every wrong element is the first of a group of 8", SILU, _every(8, 0)),
-    ("Wrong exactly where x is negative", SILU, _where(lambda given, right: given["x"] < 0, 5.5)),
-    ("Wrong exactly where x is positive", LINE, _where(lambda given, right: given["x"] > 0, -1.5)),
-    ("Wrong exactly where the right answer is negative. Every wrong element is 0", GEMM,
+    ("elements are exactly those where x is negative", SILU, _where(lambda given, right: given["x"] < 0, 5.5)),
+    ("elements are exactly those where x is positive", LINE, _where(lambda given, right: given["x"] > 0, -1.5)),
+    ("exactly those where the right answer is negative. Every wrong element is 0", GEMM,
      _where(lambda given, right: right < 0, 0)),
 ]
 EACH = [pytest.param(*fact, case, id=f"{number}-{case.name}")

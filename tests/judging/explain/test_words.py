@@ -30,8 +30,8 @@ def test_places_are_filled_by_values_terms_and_sentences() -> None:
     assert say(triton, found).startswith("Programs 1 and 2 of one launch both use element 1,234 of a tensor of your")
     # What a file holds is no template.
     assert say(cuda, fact("kept.look"), fact("outside.vector", name="`{program}`", across="N")) == (
-        "Allocate it in each call, or anew where it is too small. `{program}` has one element for each of N: does the "
-        "index count these, or others?")
+        "Allocate it in each call, or anew where it is too small. `{program}` has N elements: does its index count "
+        "up to N, or up to another size?")
     assert say(cuda, fact("sample.wrong", bad=1, of=2000)) == "1 of the 2,000 elements that one block stores is wrong"
     assert say(cuda, mistaken("{Lane}s of the {program} hold {these}.")) == "Threads of the block hold {these}."
     # By default a refusal has the reason of all.
@@ -60,7 +60,7 @@ def test_what_cuda_alone_can_do_wrong() -> None:
          "as large as what counts in it"),
         (Misaligned(
             access="load", kernel="k", line=2, tensor="input", given="x", bytes=16, offset=12, program=(1, 0, 0)),
-         "moves 16 bytes at once, and begins 12 bytes into x (`input` in the kernel) in block 1, which is "
+         "moves 16 bytes at once, from byte 12 of x (`input` in the kernel) on in block 1, which is "
          "not a multiple of 16.",
          "an address that is a multiple of 16"),
         (Undefined(what="shared", kernel="k", line=2, tensor="tile", element=31, programs=[(0, 0, 0)]),
@@ -174,7 +174,7 @@ def test_memory_without_room_for_one_element() -> None:
     found = explain_findings(CUDA, "\n\n", [OUTSIDE.model_copy(update={
         "access": "atomic", "tensor": "sum", "given": "", "elements": 0, "lowest": 0, "highest": 0, "lanes": 1,
         "active": 1, "masked": True})])
-    assert found is not None and "the size of the type that the kernel uses" in found.hint
+    assert found is not None and "of the type that the kernel uses" in found.hint
 
 
 def test_copies_past_the_end_in_words_of_pointers() -> None:

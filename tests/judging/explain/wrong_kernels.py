@@ -145,7 +145,7 @@ KERNELS: dict[str, tuple[str, str]] = {
     "without_end": (
         "while True:\n"
         "    tl.store(x, 1.0)",
-        "`while True` has no end"),
+        "`while True` never ends"),
     "formatted": ("print(f'{tl.load(x)}')", "tl.device_print"),
     "no_start": (
         "for i in range(n):\n"
@@ -156,7 +156,7 @@ KERNELS: dict[str, tuple[str, str]] = {
     # Pointers, sizes and functions.
     "mask_of_offsets": ("tl.store(x + tl.arange(0, BLOCK), 1.0, mask=tl.arange(0, BLOCK))", "mask=offsets < n"),
     "pointer_as_a_value": ("tl.store(x, -x)", "tl.load what lies there"),
-    "pointer_as_a_size": ("tl.store(x + tl.arange(0, BLOCK), 1.0, mask=tl.arange(0, BLOCK) < x)", "To a pointer, only"),
+    "pointer_as_a_size": ("tl.store(x + tl.arange(0, BLOCK), 1.0, mask=tl.arange(0, BLOCK) < x)", "Only offsets can"),
     "times_a_float": ("tl.store(x, x * 2.0)", "A pointer and a float"),
     "value_first": ("tl.store(tl.load(x), x)", "need a pointer first"),
     "its_shape": ("tl.store(x, x.shape[0])", "A kernel sees addresses"),

@@ -1,5 +1,5 @@
 # verdict: runtime_error
-# expect: weight has one element for each of N
+# expect: weight has N elements
 # never: Does the mask
 import torch
 import triton
