@@ -37,7 +37,8 @@ JUDGE_CHANGES = {
         "large numbers, too. Races in shared memory at large sizes fail on a GPU, too.",
     17: "Hints use the terms of the file's language everywhere. Kernels in Gluon are judged.",
     18: "Addresses of shared memory wrap at 32 bits, flags with fences order warps, and functions that are not inlined "
-        "may use variables: such kernels were called wrong. Some ninety hints are worded anew.",
+        "may use variables: such kernels were called wrong. Some ninety hints are worded anew. Fewer changes that do "
+        "not compile are tried in CUDA C++.",
 }
 """Changes of the judge, by its version."""
 

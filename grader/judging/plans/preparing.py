@@ -79,7 +79,10 @@ class Preparing:
             self._built = self._submitted(self._source)
 
     def build_together(self, texts: Sequence[str]) -> Future[bytes | Failed | Lost]:
-        """Begin to build edited copies of the file, and return the future of their build."""
+        """Begin to build edited copies of the file, and return the future of their build. A copy alone is built as the
+        file is, so that its build is cached for a proof."""
+        if len(texts) == 1:
+            return self._submitted(texts[0].encode())
         return self._submitted(Texts(texts=list(texts)).model_dump_json().encode(), edited=True)
 
     def _submitted(self, source: bytes, *, edited: bool = False) -> Future[bytes | Failed | Lost]:

@@ -93,6 +93,10 @@ class Trial:
 
     def _built(self, texts: Sequence[str]) -> Iterator[Plan | None]:
         """Yield the plans of files that have to be built first: together, in as many parts as there are builders."""
+        if texts[0] == self._task.text:
+            # The file as it stands has been built.
+            yield from self._together([texts[:1]])[0]
+            texts = texts[1:]
         plans = self._together([texts[first::AT_ONCE] for first in range(min(AT_ONCE, len(texts)))])
         if any(plan for part in plans for plan in part):
             yield from (plans[number % AT_ONCE][number // AT_ONCE] for number in range(len(texts)))

@@ -23,8 +23,6 @@ _CODE = re.compile(
     r"|[^\s\w]")
 _STUB = re.compile(r"//[ \t]*+(?:not written yet:[ \t]*+(\w{1,100}+)|(\w{1,100}+): not written yet)")
 BREAKS = frozenset({";", "{", "}"})
-ARGUMENT_WORDS = 128
-"""The most tokens of a list of arguments."""
 # Words before brackets that are no function's name.
 _NO_NAMES = frozenset({
     "if", "for", "while", "switch", "return", "sizeof", "catch", "alignof", "decltype", "defined", "__launch_bounds__",
@@ -101,26 +99,9 @@ def insert(place: int, text: str) -> Change:
     return Change(place, place, text)
 
 
-def arguments(texts: Sequence[str], at: int) -> list[tuple[int, int]]:
-    """Return the arguments after the bracket or `<<<` at `at`, each as the index of its first token and the index after
-    its last; none if one is empty, or if the bracket does not close within ARGUMENT_WORDS."""
-    found, begin, depth = list[tuple[int, int]](), at + 1, 0
-    for end in range(begin, min(at + ARGUMENT_WORDS, len(texts))):
-        if not depth and texts[end] in (",", ")", ">>>"):
-            if begin == end:
-                return []
-            found.append((begin, end))
-            begin = end + 1
-            if texts[end] != ",":
-                return found
-        depth += (texts[end] in ("(", "[", "{")) - (texts[end] in (")", "]", "}"))
-    return []
-
-
-def swap(words: Sequence[CodeWord], text: str, one: tuple[int, int], other: tuple[int, int]) -> list[Change]:
-    """Return the changes that exchange two ranges of tokens, as `arguments` returns them."""
-    first, second = (slice(words[begin].start, words[end - 1].end) for begin, end in (one, other))
-    return [Change(first.start, first.stop, text[second]), Change(second.start, second.stop, text[first])]
+def tokens(text: str) -> list[str]:
+    """Return the tokens of a piece of code without comments and strings."""
+    return _CODE.findall(text)
 
 
 def code_words(text: str) -> list[CodeWord]:

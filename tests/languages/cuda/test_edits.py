@@ -8,6 +8,10 @@ from typing import get_args
 import pytest
 
 from grader.languages.cuda.confined.edits import LARGEST, edits_of
+from grader.languages.cuda.confined.edits.matching import Body, Fix, drafts, found
+from grader.languages.cuda.confined.edits.roles import ROLES, WORDS, is_, neither
+from grader.languages.cuda.source import code_words
+from grader.languages.drafts import edits_in_order
 from grader.plan.edits import EditKind, edited
 from tests.members import Member, select
 from tests.rows import each_row
@@ -302,6 +306,37 @@ def test_a_name_is_set_behind_the_statement_that_uses_its_old_value() -> None:
     # What the next statement does not use, or sets, may stay.
     for other in (body, "m = new_m; d = d * expf(e - new_m);", "m = new_m; m = m + new_m;", "m = 2.0f * e; d = m - e;"):
         assert [edit for edit in edits_of(text.format(other)).edits if "m = " in edit.spans[-1].text] == []
+
+
+@each_row(("pattern", "code", "parts"), [
+    ("a / b", "x = n / 2;", {"a": "n", "b": "2"}),
+    ("a_number / b", "x = n / 2 / 3;", {"a": "2", "b": "3"}),
+    ("a * a", "y = a * b * b;", {"a": "b"}),
+    ("n_size < {m n}", "void f(int k, int l) { k < l; l < n; }", {"n": "l"}),
+    ("f ( a... , b... )", "fg(g(x, y), (z), w);", {"f": "fg", "a": "g(x, y)", "b": "(z), w"}),
+    ("threadIdx.x ... ;", "int i = threadIdx.x; int j = 2;", {"x": "x"}),
+    ("a_shared [ i... ] = 0", "__shared__ int s[2]; t[0] = 0; s[t[i + 1]] = 0;", {"a": "s", "i": "t[i + 1]"}),
+    # No more than a statement, none of a role that no token has, and not in front of the first token.
+    ("f ( a... )", "f(x; y)", None), ("a_counted b", "n / 4", None), ("a b ;", ";;", None), ("a...  }", "{ }", None),
+])
+def test_a_pattern_matches_tokens(pattern: str, code: str, parts: dict[str, str] | None) -> None:
+    match = next(found(pattern, Body(code_words(code), code, ROLES)), None)
+    assert (match and {part: match.source(part) for part in parts or {}}) == parts
+
+
+@each_row(("row", "code", "after"), [
+    (Fix("name", 1, "a + b => b - a"), "y = x + 2 * z;", ["y = 2 - x * z;"]),
+    (Fix("name", 1, "max ( a... , b... ) => a: b | b: a"), "max(g(x, y), z);", ["max(z, g(x, y));"]),
+    (Fix("name", 1, "= v... ; => v: (v) * 2"), "x = y + 1;", ["x = (y + 1) * 2;"]),
+    (Fix("name", 1, "= v... ; => v: (v) * 2"), "x = y;", ["x = y * 2;"]),
+    (Fix("name", 1, "/ b => /: | b:"), "x = y / 2;", ["x = y;"]),
+    (Fix("name", 1, "< => <=", together="statement"), "a < b && b < c; a < 1;", ["a <= b && b <= c; a < 1;"]),
+    (Fix("name", 1, "< n_size => n: SIZE"), "void f(int k, int l) { k < l; }", ["void f(int k, int l) { k < k; }"]),
+    (Fix("name", 1, "a + b => a - b", neither(is_("b", "1"))), "x + 1; x + 2;", ["x + 1; x - 2;"]),
+])
+def test_a_row_writes_what_it_says(row: Fix, code: str, after: list[str]) -> None:
+    made = edits_in_order(code, drafts((row,), WORDS, Body(code_words(code), code, ROLES)), 99, lambda place: 1)
+    assert [edited(code, edit) for edit in made.edits] == after
 
 
 def _plain(text: str) -> str:

@@ -111,14 +111,11 @@ def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path)
 def build_edited(request: Build, source: bytes, runtime: objects.Runtime, folder: Path) -> bytes | Failed:
     """Return the result of edited copies of a file that are built together, without lines of their host code. A copy
     that cannot be built or called has no contents. `folder` is empty. Raises TooSlow."""
-    texts = Texts.model_validate_json(source).texts
-    if len(texts) == 1:
-        return build(request, texts[0].encode(), runtime, folder)
     found = toolkits.toolkit()
     if found is None:
         return _no_toolkit(request.seq)
     until = time.monotonic() + SECONDS
-    file = PurePath(request.file).name
+    file, texts = PurePath(request.file).name, Texts.model_validate_json(source).texts
     compiled, built = objects.compile_edited(folder, file, dict(enumerate(texts)), request.device, found, until)
     try:
         if compiled is None or _MANAGED.search(compiled.ptx):

@@ -1,0 +1,264 @@
+"""Patterns of tokens: their matches in a definition, and the edits that rows of the error model make of them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import pairwise, product
+from typing import Any, Literal, NamedTuple
+
+from grader.languages.cuda.source import BREAKS, CodeWord, tokens
+from grader.languages.drafts import Change, Draft
+from grader.plan.edits import MOST_SPANS, EditKind
+
+LONGEST = 64
+"""The most tokens that one variable matches, and that are read of a statement."""
+_ITEM = re.compile(r"\{\S.*?\}(?= |$)|\S+")
+_VARIABLE = re.compile(r"([a-z]?)(?:_([a-z]+))?(\.\.\.)?")
+_STEP = re.compile(r"(\S+):(?: (.*))?")
+_USED = re.compile(r"\([a-z]\)|\b[a-z]\b|\b[A-Z]{4,}\b")
+_OPENS, _CLOSES = ("(", "[", "{"), (")", "]", "}")
+
+
+class Element(NamedTuple):
+    """An element of a pattern: a token of `texts`, or a variable. `many`: one token or more, up to the first that the
+    next element matches, outside of brackets; without a variable, any number."""
+
+    texts: frozenset[str] = frozenset()
+    variable: str = ""
+    role: str = ""
+    many: bool = False
+
+
+class Body:
+    """Definition at the outermost level, or a whole file: its tokens, and their `roles`, each a function that returns
+    the texts which have it, or their pattern. `file` is the file of a definition, `text` the file's text."""
+
+    def __init__(
+        self, words: Sequence[CodeWord], text: str, roles: Mapping[str, Callable[[Body], Any]], file: Body | None = None
+    ) -> None:
+        self.words, self.texts, self.text, self.file = words, [word.text for word in words], text, file or self
+        self._roles, self._known = roles, dict[str, Any]()
+        self.kernel = not {"__global__", "__device__"}.isdisjoint(self.texts[:8])
+        self.head = self.texts.index("{") if "{" in self.texts else 0
+        self.name = next((name for name, after in pairwise(self.texts[:self.head])
+                          if after == "(" and name != "__launch_bounds__"), "")
+
+    def __getitem__(self, role: str) -> Any:
+        """Return the texts that have a role."""
+        if role not in self._known:
+            self._known[role] = self._roles[role](self)
+        return self._known[role]
+
+
+@dataclass(frozen=True)
+class TokenMatch:
+    """A match of a pattern: for each variable, and each other token, the index of its first token and the index after
+    its last. `it` is the whole."""
+
+    body: Body
+    parts: dict[str, tuple[int, int]]
+
+    def texts(self, part: str) -> Sequence[str]:
+        first, end = self.parts[part]
+        return self.body.texts[first:end]
+
+    def __getitem__(self, part: str) -> str:
+        """Return the first token of a part."""
+        return self.body.texts[self.parts[part][0]]
+
+    def source(self, part: str) -> str:
+        start, end = self._place(part)
+        return self.body.text[start:end]
+
+    @property
+    def before(self) -> Sequence[str]:
+        """The tokens of the statement before the match."""
+        texts, first = self.body.texts, self.parts["it"][0]
+        begin = next((at for at in range(first - 1, max(first - LONGEST, 0), -1) if texts[at] in BREAKS), first - 1)
+        return texts[begin + 1:first]
+
+    def change(self, part: str, new: str) -> Change:
+        """Return the change that puts a text in a part's place, without what stays at its beginning or end."""
+        (start, end), old = self._place(part), self.source(part)
+        if new.startswith(old):
+            return Change(end, end, new[len(old):])
+        if new.endswith(old):
+            return Change(start, start, new[:-len(old)])
+        if not old.endswith(new):
+            return Change(start, end, new)
+        # With the space in front of it.
+        first = self.parts[part][0]
+        before = self.body.words[max(first - 1, 0)]
+        return Change(before.end if first and before.line == self.body.words[first].line else start,
+                      start + len(old.removesuffix(new).rstrip()), "")
+
+    def _place(self, part: str) -> tuple[int, int]:
+        first, end = self.parts[part]
+        return self.body.words[first].start, self.body.words[end - 1].end
+
+
+Condition = Callable[[TokenMatch], bool]
+Words = Mapping[str, Callable[[TokenMatch], Sequence[str]]]
+"""The texts that words in capitals stand for."""
+
+
+def always(match: TokenMatch) -> bool:
+    return True
+
+
+class Fix(NamedTuple):
+    """A row of the error model. `together`: the matches that one edit changes: one, all of a statement, or all;
+    "groups" makes an edit of each of the last two, and of all with the same variable `p`. `hides`: in host code the
+    edit may only hide a kernel's mistake."""
+
+    kind: EditKind
+    weight: float
+    changes: str | tuple[str, ...]
+    when: Condition = always
+    together: Literal["one", "statement", "all", "groups"] = "one"
+    hides: bool = False
+
+
+_GROUPS: Mapping[str, Callable[[TokenMatch, int], tuple[object, ...]]] = {
+    "one": lambda match, statement: (), "statement": lambda match, statement: (statement,),
+    "all": lambda match, statement: (None,), "groups": lambda match, statement: (statement, match["p"], None),
+}
+
+
+class _Rewrite(NamedTuple):
+    """One of the changes of the row with this number, read."""
+
+    row: int
+    elements: tuple[Element, ...]
+    steps: tuple[tuple[str, str], ...]
+
+
+def drafts(rows: Sequence[Fix], words: Words, body: Body) -> Iterator[Draft]:
+    """Yield the edits that rows make in a definition."""
+    waiting, groups = _indexed(tuple(rows)), defaultdict[tuple[int, object], list[Change]](list)
+    statement = 0
+    for at, word in enumerate(body.texts):
+        statement += word in BREAKS
+        for place, rewrite in (*waiting.get(word, ()), *waiting.get("", ())):
+            row = rows[rewrite.row]
+            match = _fitted(rewrite.elements, body, at - place)
+            if match is None or not row.when(match):
+                continue
+            for changes in _written(match, rewrite.steps, words):
+                if row.together == "one":
+                    yield Draft(row.kind, row.weight, changes, row.hides and not body.kernel)
+                for group in _GROUPS[row.together](match, statement):
+                    groups[rewrite.row, group] += changes
+    for (number, _), changes in groups.items():
+        if 1 < len(changes) <= MOST_SPANS:
+            yield Draft(rows[number].kind, rows[number].weight, changes, rows[number].hides and not body.kernel)
+
+
+def found(pattern: str, body: Body) -> Iterator[TokenMatch]:
+    """Yield the matches of a pattern in a definition."""
+    elements = _read(pattern)
+    place, texts = _anchor(elements)
+    for at, word in enumerate(body.texts):
+        if (not texts or word in texts) and (match := _fitted(elements, body, at - place)):
+            yield match
+
+
+# Reading rows.
+
+@cache
+def _read(pattern: str) -> tuple[Element, ...]:
+    made: list[Element] = []
+    for item in _ITEM.findall(pattern):
+        if item[0] == "{" and len(item) > 2:
+            made.append(Element(frozenset(item[1:-1].split())))
+        elif variable := _VARIABLE.fullmatch(item):
+            made.append(Element(variable=variable[1], role=variable[2] or "", many=bool(variable[3])))
+        else:
+            made += [Element(frozenset({token})) for token in tokens(item)]
+    return tuple(made)
+
+
+def _anchor(elements: Sequence[Element]) -> tuple[int, frozenset[str]]:
+    """Return the place and texts of the element by which a pattern is found: that of the fewest texts."""
+    fixed = next((at for at, one in enumerate(elements) if one.many), len(elements))
+    return min(((at, one.texts) for at, one in enumerate(elements[:fixed]) if one.texts),
+               key=lambda one: len(one[1]), default=(0, frozenset()))
+
+
+@cache
+def _indexed(rows: tuple[Fix, ...]) -> Mapping[str, Sequence[tuple[int, _Rewrite]]]:
+    """Return the changes of rows by a text of their anchor, with its place; "" if they have none."""
+    waiting = defaultdict[str, list[tuple[int, _Rewrite]]](list)
+    for number, row in enumerate(rows):
+        for change in [row.changes] if isinstance(row.changes, str) else row.changes:
+            pattern, written = change.split(" => ")
+            steps = tuple((step[1], step[2] or "") if (step := _STEP.fullmatch(one)) else ("it", one)
+                          for one in written.split(" | "))
+            place, texts = _anchor(_read(pattern))
+            for text in texts or ("",):
+                waiting[text].append((place, _Rewrite(number, _read(pattern), steps)))
+    return waiting
+
+
+# Matching.
+
+def _fitted(elements: Sequence[Element], body: Body, first: int) -> TokenMatch | None:
+    """Return the match of a pattern that begins at a token; None if it does not match."""
+    signs, parts, at = dict[str, tuple[int, int]](), dict[str, tuple[int, int]](), first
+    for number, element in enumerate(elements):
+        end = _end(elements, number, body, at) if first >= 0 else -1
+        if end < 0:
+            return None
+        if element.variable in parts and body.texts[slice(*parts[element.variable])] != body.texts[at:end]:
+            return None
+        if element.variable:
+            parts.setdefault(element.variable, (at, end))
+        elif not element.many:
+            signs[body.texts[at]] = at, end
+        at = end
+    return TokenMatch(body, {**signs, **parts, "it": (first, at)})
+
+
+def _end(elements: Sequence[Element], number: int, body: Body, at: int) -> int:
+    """Return the index after the tokens that an element matches; -1 if it matches none."""
+    element, depth = elements[number], 0
+    if not element.many:
+        return at + 1 if at < len(body.texts) and _one(element, body, at) else -1
+    for end in range(at, min(at + LONGEST, len(body.texts))):
+        if not depth and (end > at or not element.variable) and _one(elements[number + 1], body, end):
+            return end
+        text = body.texts[end]
+        depth += (text in _OPENS) - (text in _CLOSES)
+        if depth < 0 or text == ";":
+            break
+    return -1
+
+
+def _one(element: Element, body: Body, at: int) -> bool:
+    text = body.texts[at]
+    if element.texts or not element.role:
+        return not element.texts or text in element.texts
+    texts = body[element.role]
+    return texts.fullmatch(text) is not None if isinstance(texts, re.Pattern) else text in texts
+
+
+# Writing.
+
+def _written(match: TokenMatch, steps: Sequence[tuple[str, str]], words: Words) -> Iterator[list[Change]]:
+    """Yield the changes that steps make, once for each choice of the words in capitals."""
+    capitals = list(dict.fromkeys(one for _, new in steps for one in _USED.findall(new) if one in words))
+    for chosen in product(*(words[word](match) for word in capitals)):
+        texts = dict(zip(capitals, chosen, strict=True))
+        yield [match.change(part, _USED.sub(partial(_filled, match, texts), new)) for part, new in steps]
+
+
+def _filled(match: TokenMatch, texts: Mapping[str, str], one: re.Match[str]) -> str:
+    """Return the text of a word in capitals, or of a variable; brackets around one token are left out."""
+    used, part = one[0], one[0].strip("()")
+    if part not in match.parts:
+        return texts.get(used, used)
+    return match.source(part) if part == used or len(match.texts(part)) == 1 else f"({match.source(part)})"
