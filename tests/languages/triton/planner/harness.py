@@ -91,13 +91,15 @@ class Planner:
         return self.channel.receive(PLANNER_REPLY, seq=request.seq, deadline=time.monotonic() + SECONDS)
 
     def load(
-        self, source: bytes, file: str, function: str, given: list[Given], device: Device = TARGETS["sm_90"]
+        self, source: bytes, file: str, function: str, given: list[Given], device: Device = TARGETS["sm_90"], *,
+        autograd: bool = False,
     ) -> Loaded | Refused | Absent | Failed:
         memory = _memory(source)
         try:
             self._seq += 1
             reply = self._ask(
-                Load(seq=self._seq, file=file, function=function, device=device, given=given), memory)
+                Load(seq=self._seq, file=file, function=function, device=device, given=given, autograd=autograd),
+                memory)
         finally:
             os.close(memory)
         assert not isinstance(reply, Planned)
