@@ -19,7 +19,7 @@ from grader.course import catalogue
 from grader.course.assignment import Assignment
 from grader.course.cases import Case, dtype_of, shape_of, strides_of
 from grader.course.course import Course
-from grader.course.parameters import DType, Input, Parameter, Scalar, Tensor, Update, given
+from grader.course.parameters import DType, Input, Output, Parameter, Scalar, Tensor, Update, given
 from grader.judging.running.buffers import DTYPES
 from grader.kit.inputs import Distribution
 from grader.kit.whole import Fixed
@@ -147,14 +147,19 @@ def _argument(assignment: Assignment, parameter: Parameter) -> tuple[str, str, s
     dtypes = _dtypes(assignment, parameter)
     host = "in host memory (pageable, not pinned), " * (parameter.place == "host")
     return shape, _either(dtypes) + ", by the case" * (len(dtypes) > 1), \
-        f"{host}{_laid(assignment, parameter)}, {_use(parameter)}"
+        f"{host}{_laid(assignment, parameter)}, {_use(parameter, bool(assignment.autograd))}"
 
 
-def _use(parameter: Tensor) -> str:
+def _use(parameter: Input | Output | Update, autograd: bool) -> str:
     if isinstance(parameter, Update):
         return "read and written in place: it arrives with contents, and must leave with the answer"
+    gradient = f"the gradient of `{parameter.gradient_of}`, "
     if isinstance(parameter, Input):
-        return "must stay as it is"
+        return f"{gradient if parameter.gradient_of else ''}must stay as it is"
+    if parameter.gradient_of:
+        return f"{gradient}returned by `backward`"
+    if autograd:
+        return "saved by `forward`, and no other of its shape" if parameter.saved else "returned by `forward`"
     full = "NaN" if _is_float(parameter.dtype) else \
         f"one arbitrary {'byte' if ITEM_BYTES[parameter.dtype] == 1 else 'number'}"
     return f"arrives full of {full}"

@@ -100,7 +100,9 @@ def _packed(out: Path, own: Path, root: Path, rules: Course, text_: str, given: 
 def solved(path: Path, function: str) -> str:
     """Return a sentence if a stub holds more than a stub should; "" if it does not."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    body = next((node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == function), None)
+    defined = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == function]
+    # Of an autograd Function, `forward` comes first.
+    body = next((node for one in defined for node in ast.walk(one) if isinstance(node, ast.FunctionDef)), None)
     launches = body is not None and any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) for node in ast.walk(body))
     last = body.body[-1] if body is not None else None

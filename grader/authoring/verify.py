@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader import home
@@ -17,6 +17,7 @@ from grader.authoring.subject import SEEDS, Subject
 from grader.course import catalogue
 from grader.course.assignment import Assignment
 from grader.course.course import PointsTable, read_course
+from grader.course.parameters import directions
 from grader.course.submission import Source
 from grader.judging.evidence.inspection import FACTS, good_figures
 from grader.judging.judgement import Judgement
@@ -77,7 +78,7 @@ def _files(subject: Subject) -> Iterator[str]:
     assignment, root = subject.assignment, subject.root
     yield from _baseline(subject)
     for path in (catalogue.reference(assignment, root), catalogue.stub(assignment, root)):
-        yield from _file(subject, path, assignment.function)
+        yield from _class(assignment, path) if assignment.autograd else _file(subject, path, assignment.function)
     for written in assignment.in_languages()[1:]:
         for path in (catalogue.reference(written, root), catalogue.stub(written, root)):
             if not path.is_file():
@@ -99,20 +100,31 @@ def _file(subject: Subject, path: Path, *functions: str) -> Iterator[str]:
     if not path.is_file():
         yield f"{path}: no such file; write one with {' and '.join(functions)}({', '.join(given)})"
         return
-    defined = _functions(path)
+    defined = _functions(ast.parse(path.read_text(encoding="utf-8"), str(path)).body)
     for function in functions:
         if defined.get(function) != given:
             yield f"{path}: no function {function}({', '.join(given)}); add it"
+
+
+def _class(assignment: Assignment, path: Path) -> Iterator[str]:
+    """Check that a file defines the assignment's autograd Function."""
+    if not path.is_file():
+        yield f"{path}: no such file; write one with {assignment.signature}"
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    classes = {node.name: node.body for node in tree.body if isinstance(node, ast.ClassDef)}
+    defined = _functions(classes.get(assignment.autograd, []))
+    if any(defined.get(name) != taken for name, taken in directions(assignment.parameters).items()):
+        yield f"{path}: no class {assignment.signature}; add it"
 
 
 def _outline(assignment: Assignment, path: Path) -> Outline:
     return assignment.front_end.outline(path.read_text(encoding="utf-8"))
 
 
-def _functions(path: Path) -> dict[str, list[str]]:
-    """Return the functions at a file's top level, with the names of their parameters."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    return {node.name: [a.arg for a in node.args.args] for node in tree.body if isinstance(node, ast.FunctionDef)}
+def _functions(body: Sequence[ast.stmt]) -> dict[str, list[str]]:
+    """Return the functions at the top level of a file or a class, with the names of their parameters."""
+    return {node.name: [a.arg for a in node.args.args] for node in body if isinstance(node, ast.FunctionDef)}
 
 
 def _stub(subject: Subject) -> Iterator[str]:

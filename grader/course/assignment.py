@@ -19,7 +19,18 @@ from grader import languages
 from grader.course.cases import Case, TimedCase, shape_of, strides_of
 from grader.course.conditions import CONDITIONS
 from grader.course.forms import SUFFIX, Form, WrittenParameter, file_of, read_form
-from grader.course.parameters import DType, Input, Inputs, Output, Parameter, Scalar, Update, given
+from grader.course.parameters import (
+    DType,
+    Input,
+    Inputs,
+    Output,
+    Parameter,
+    Scalar,
+    Update,
+    check_directions,
+    directions,
+    given,
+)
 from grader.languages import FrontEnd
 from grader.results.record import Table
 from grader.results.structure import Condition, chosen
@@ -129,6 +140,8 @@ class Assignment(Table):
     `grader.course.conditions`, or a `Condition` of the assignment's own, by name.
     `forms` are the forms of the function in languages that give it another name or pass it sizes, by language
     (`grader.course.forms`): `{"cuda": "gemm(A=a, B=b, C=out, M, N, K)"}`. Tensors stay in their order.
+    `autograd` is the name of the torch.autograd.Function that students write in place of a function, "" for none.
+    Inputs and outputs then say by `gradient_of` and `saved` which of its two directions takes and returns them.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -154,6 +167,7 @@ class Assignment(Table):
     suffix: str = SUFFIX
     language: str = ""
     forms: Mapping[str, str] = {}
+    autograd: str = Field("", pattern=r"^(?:[A-Za-z]\w*)?$")
     answers: Mapping[str, Answer] = {}
     choices: Mapping[str, tuple[int, ...]] = {}
     fits: Callable[[Mapping[str, int]], bool] | None = None
@@ -190,7 +204,7 @@ class Assignment(Table):
     def function(self) -> str:
         """Return the name of the function in the file's language."""
         form = self.form()
-        return self.name if form is None else form.function
+        return self.autograd or (self.name if form is None else form.function)
 
     def form(self) -> Form | None:
         """Return the function's form in the file's language; None if the function simply takes the parameters."""
@@ -259,7 +273,11 @@ class Assignment(Table):
 
     @property
     def signature(self) -> str:
-        """Return the signature as a student writes it: `silu(x, out)`."""
+        """Return the signature as a student writes it: `silu(x, out)`, or that of an autograd Function, `Silu(...):
+        forward(ctx, x), backward(ctx, dout)`."""
+        if self.autograd:
+            several = [f"{name}({', '.join(taken)})" for name, taken in directions(self.parameters).items()]
+            return f"{self.autograd}(torch.autograd.Function): {', '.join(several)}"
         return self.front_end.signature(self.function, self.takes)
 
     @property
@@ -280,6 +298,9 @@ class Assignment(Table):
             raise ValueError("parameters: no Output or Update, or two of one name; give one, and each a name")
         for language, text in self.forms.items():
             self._check_form(language, read_form(text))
+        if self.autograd and (self.forms or self.on_host):
+            raise ValueError("autograd: goes with no forms, and with no inputs on the host; leave them out")
+        check_directions(self.parameters, bool(self.autograd))
         self._check_cases()
         self._check_places()
         self._check_answers()

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 from pathlib import Path, PurePath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from grader import home, languages
 from grader.plan.plan import DType
@@ -60,18 +60,20 @@ def read_form(text: str) -> Form:
 
 def file_of(name: str, suffix: str = SUFFIX, root: Path | None = None) -> str:
     """Return the file that a student fills in for the assignment of this name, in the language of the suffix."""
-    return _functions(root or home.root()).get(name, {}).get(suffix, name) + suffix
+    return _named(root or home.root()).get(name, _Names()).functions.get(suffix, name) + suffix
 
 
 def function_of(name: str, suffix: str, root: Path | None = None) -> str:
-    return _functions(root or home.root()).get(name, {}).get(suffix, name)
+    """Return the function, or the autograd Function, that a file in the language of the suffix defines."""
+    names = _named(root or home.root()).get(name, _Names())
+    return names.autograd or names.functions.get(suffix, name)
 
 
 def in_any_language(file: str, root: Path | None = None) -> list[str]:
     """Return an assignment's file under its names in all languages, its own first."""
     root = root or home.root()
-    path, suffixes, of = PurePath(file), languages.suffixes(), _functions(root)
-    name = next((name for name, functions in of.items() if functions.get(path.suffix) == path.stem), path.stem)
+    path, suffixes, of = PurePath(file), languages.suffixes(), _named(root)
+    name = next((name for name, one in of.items() if one.functions.get(path.suffix) == path.stem), path.stem)
     return list(dict.fromkeys((file, *(file_of(name, suffix, root) for suffix in suffixes))))
 
 
@@ -81,21 +83,29 @@ def written_files(files: Iterable[str]) -> list[str]:
     return [name for file in files for name in in_any_language(file, root)]
 
 
+class _Names(NamedTuple):
+    """The names that an assignment gives in its file: of its functions in other languages, by suffix, and of its
+    autograd Function."""
+
+    functions: Mapping[str, str] = {}
+    autograd: str = ""
+
+
 @cache
-def _functions(root: Path) -> dict[str, dict[str, str]]:
-    """Return, for each assignment's name, the function names that its forms give, by the language's suffix. The files
-    are read and not run, so that a command which only needs names starts at once."""
+def _named(root: Path) -> dict[str, _Names]:
+    """Return the names of each assignment. The files are read and not run, so that a command which only needs names
+    starts at once."""
     suffixes = {language: front_end.suffix for language, front_end in languages.front_ends().items()}
-    functions: dict[str, dict[str, str]] = {}
+    found: dict[str, _Names] = {}
     for path in sorted((root / "assignments").glob("*/assignment.py")):
         try:
             tree = ast.parse(path.read_bytes())
-            given: dict[str, str] = next((ast.literal_eval(node.value) for node in ast.walk(tree)
-                          if isinstance(node, ast.keyword) and node.arg == "forms"), {})
-            functions[path.parent.name] = {
-                suffixes[language]: read_form(form).function for language, form in given.items()
-                if language in suffixes}
+            given = {node.arg: ast.literal_eval(node.value) for node in ast.walk(tree)
+                     if isinstance(node, ast.keyword) and node.arg in ("forms", "autograd")}
+            found[path.parent.name] = _Names({
+                suffixes[language]: read_form(form).function for language, form in given.get("forms", {}).items()
+                if language in suffixes}, given.get("autograd", ""))
         except (OSError, SyntaxError, ValueError, AttributeError, TypeError):
             # Importing the file reports the error.
             continue
-    return functions
+    return found

@@ -77,8 +77,8 @@ class _Cell:
 
 @dataclass(frozen=True)
 class _Python:
-    """The Python of a cell without magics, and its names: what it binds, which of these are functions, and the globals
-    that it uses. If the cell is not Python, only names that look like functions are known."""
+    """The Python of a cell without magics, and its names: what it binds, which of these are functions or classes, and
+    the globals that it uses. If the cell is not Python, only names that look like functions are known."""
 
     text: str
     binds: frozenset[str] = frozenset()
@@ -234,7 +234,8 @@ def _python(text: str) -> _Python:
                      if symbol.is_referenced() and symbol.is_global()}
         binds = frozenset(symbol.get_name() for symbol in top.get_symbols()
                           if symbol.is_assigned() or symbol.is_imported())
-        functions = frozenset(inner.get_name() for inner in top.get_children() if inner.get_type() == "function")
+        functions = frozenset(
+            inner.get_name() for inner in top.get_children() if inner.get_type() in ("function", "class"))
         return _Python(said, binds, functions & binds, frozenset(uses), parses=True)
     return _Python(cleaned, functions=languages.by_suffix(SUFFIX).outline(cleaned).defined)
 

@@ -82,6 +82,7 @@ class Tensor(Table):
     shape: Shape
     dtype: DType = "float32"
     place: Literal["device", "host"] = "device"
+    gradient_of: str = ""
 
     @property
     def size_names(self) -> tuple[str, ...]:
@@ -90,18 +91,24 @@ class Tensor(Table):
 
 
 class Input(Tensor):
-    """A tensor that the judge fills and the student reads."""
+    """A tensor that the judge fills and the student reads. `gradient_of` names an output of an autograd Function: the
+    tensor is its gradient, which `backward` takes."""
 
     kind: Literal["input"] = "input"
     place: Literal["device", "host"] = "device"
 
 
 class Output(Tensor):
-    """A tensor that the student writes. Before, it is full of NaN, or of an arbitrary number."""
+    """A tensor that the student writes. Before, it is full of NaN, or of an arbitrary number.
+
+    An autograd Function returns it: from `backward` if it is the gradient of an input (`gradient_of`), else from
+    `forward`; or `forward` saves it for `backward` (`saved`), and no other tensor of its shape.
+    """
 
     kind: Literal["output"] = "output"
     name: str = "out"
     place: Literal["device"] = "device"
+    saved: bool = False
 
 
 class Update(Tensor):
@@ -131,3 +138,31 @@ def given(parameters: Sequence[Parameter]) -> list[Input | Scalar | Update]:
 def extents(parameter: Tensor, sizes: Mapping[str, int]) -> tuple[int, ...]:
     """Return the shape of a tensor: `(3, "M", "N // 2")` with `{"M": 5, "N": 9}` is `(3, 5, 4)`."""
     return tuple(value_of(extent, sizes) for extent in parameter.shape)
+
+
+def directions(parameters: Sequence[Parameter]) -> dict[str, list[str]]:
+    """Return the arguments of the directions of an autograd Function: of `backward` only if some output is a
+    gradient."""
+    incoming = [p.name for p in parameters if isinstance(p, Input) and p.gradient_of]
+    taken = [p.name for p in parameters if isinstance(p, Input | Scalar) and p.name not in incoming]
+    return {"forward": ["ctx", *taken], **({"backward": ["ctx", *incoming]} if incoming else {})}
+
+
+def check_directions(parameters: Sequence[Parameter], autograd: bool) -> None:
+    """Check what parameters say of the directions of an autograd Function; nothing if there is none. Raises
+    ValueError."""
+    tensors = [p for p in parameters if isinstance(p, Tensor)]
+    outputs = [p for p in tensors if isinstance(p, Output)]
+    inputs = {p.name for p in tensors if isinstance(p, Input) and not p.gradient_of}
+    returned = {p.name for p in outputs if not p.gradient_of and not p.saved}
+    incoming = {p.gradient_of for p in tensors if isinstance(p, Input) and p.gradient_of}
+    gradients = {p.gradient_of for p in outputs if p.gradient_of}
+    if not autograd:
+        if incoming or gradients or any(p.saved for p in outputs):
+            raise ValueError('autograd: missing; gradient_of and saved need it: name the class, autograd="Silu"')
+    elif wrong := (incoming - returned) | (gradients - inputs):
+        raise ValueError(f"gradient_of: {min(wrong)} is neither an input of forward nor an output that it returns")
+    elif not returned or bool(incoming) != bool(gradients) or (incoming and incoming != returned) or any(
+            isinstance(p, Update) for p in tensors):
+        raise ValueError("autograd: give an Output that forward returns and no Update; for backward an Input for the "
+                         "gradient of each such output, and an Output for the gradient of an input")

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from grader.host.record import Session, TimeUpError, TooLargeError, UnsupportedError
+from grader.host.record import AutogradError, Session, TimeUpError, TooLargeError, UnsupportedError
 from grader.plan.messages import Failed
 
 MESSAGE, TRACEBACK = 2000, 6000
@@ -92,6 +92,8 @@ def failed(session: Session, error: BaseException, seq: int) -> Failed:
         kind = "not_attempted"
     elif isinstance(error, TimeUpError):
         kind, where, said = "time_out", _loop_around(session, where), str(error)
+    elif isinstance(error, AutogradError):
+        kind, where, said = "autograd", where or error.line, text(str(error), MESSAGE)
     elif isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         kind = "out_of_memory"
     elif isinstance(error, (UnsupportedError, TooLargeError)):

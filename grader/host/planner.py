@@ -20,7 +20,7 @@ from typing import Any, Literal, Protocol
 
 import torch
 
-from grader.host import assemble, audit, editing, failures, handles, record, source, torch_cuda
+from grader.host import assemble, audit, autograd, editing, failures, handles, record, source, torch_cuda
 from grader.host.dispatch import DispatchMode
 from grader.host.functions import FunctionMode
 from grader.host.record import Session
@@ -169,6 +169,13 @@ class HostPlanner:
                 return absent
             return Failed(seq=request.seq, failure="missing_function", message=f"no function {request.function}")
         self.function: Callable[..., Any] = function
+        self.autograd = request.autograd
+        if self.autograd:
+            try:
+                autograd.Contract(request.given).check(request.function, function)
+            except record.AutogradError as error:
+                return failures.failed(self.session, error, request.seq)
+            return Loaded(seq=request.seq, skipped=loaded.skipped)
         return self._wrong_signature(request) or Loaded(seq=request.seq, skipped=loaded.skipped)
 
     def _wrong_signature(self, request: Load) -> Failed | None:
@@ -233,12 +240,14 @@ class HostPlanner:
         session.call += 1
         session.operations, session.order, session.stopped, session.over = [], StreamOrder(), None, False
         arguments = [_parameter(one) for one in request.given]
-        memories = [handles.memory_of(one) for one in arguments if isinstance(one, handles.Handle)]
         failed: Failed | Absent | None = None
         returned: Literal["nothing", "out", "tensor", "other"] = "nothing"
         try:
             with _until(self._ends):
-                returned = _kind(self.function(*arguments))
+                if self.autograd:
+                    arguments = autograd.Contract(request.given).call(self.function, arguments)
+                else:
+                    returned = _kind(self.function(*arguments))
         except BaseException as error:
             session.over = True
             failed = self._failed(request.seq, error)
@@ -246,6 +255,7 @@ class HostPlanner:
         # A finalizer of the student's runs after the call: its operations are dropped, its refusals count.
         session.operations = []
         session.over = False
+        memories = [handles.memory_of(one) for one in arguments if isinstance(one, torch.Tensor)]
         del arguments
         session.over = True
         stopped = session.stopped

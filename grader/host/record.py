@@ -47,6 +47,14 @@ class TimeUpError(BaseException):
     """An error: a call has taken all of its time."""
 
 
+class AutogradError(Exception):
+    """An error: a class is not the torch.autograd.Function that is asked for. `line` is its place, if known."""
+
+    def __init__(self, said: str, line: int = 0) -> None:
+        super().__init__(said)
+        self.line = line
+
+
 class UnsupportedError(Exception):
     """An error: the planner cannot plan something that a GPU would run."""
 

@@ -18,8 +18,9 @@ def outline(text: str) -> Outline:
     for line in text.split("\n"):
         # A notebook has each line as a JSON string.
         said = line.lstrip(" \t").removeprefix('"')
-        if said.startswith("def "):
-            defined.add(said.removeprefix("def ").partition("(")[0])
+        word, _, rest = said.partition(" ")
+        if word in ("def", "class"):
+            defined.add(rest.partition("(")[0].partition(":")[0])
         elif (said := said.lstrip(" \t")).startswith(_STUB):
             stubs.add(said.removeprefix(_STUB).removeprefix("\\")[1:].partition(": not written yet")[0])
     return Outline(frozenset(defined), frozenset(stubs))

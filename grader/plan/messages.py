@@ -32,12 +32,8 @@ from grader.plan.plan import (
 from grader.plan.traffic import MOST_TOUCHED, LaunchTraffic, Stored, Touched, Watch
 from grader.plan.wire import Message
 
-MOST_EDITED = 60
-"""The most files that one request plans."""
-EDITED_PLAN_BYTES = 1 << 20
-"""Room for the plan of an edited file."""
-BUILT_BYTES = 48 << 20
-"""Room for what a builder makes of a file."""
+MOST_EDITED, EDITED_PLAN_BYTES, BUILT_BYTES = 60, 1 << 20, 48 << 20
+"""The most files that one request plans, room for the plan of each, and room for what a builder makes of a file."""
 
 # To and from a builder or a planner.
 
@@ -45,7 +41,7 @@ BUILT_BYTES = 48 << 20
 class GivenTensor(Shaped):
     """A parameter that is a tensor, with its own storage. `output`: the function has to write it; `filled`: it has
     contents before the call, as all but plain outputs have. `strides` are in elements, empty for a contiguous tensor.
-    """
+    `gradient_of` and `saved` are for `grader.host.autograd`."""
 
     kind: Literal["tensor"] = "tensor"
     name: Name
@@ -55,6 +51,8 @@ class GivenTensor(Shaped):
     output: bool = False
     filled: bool = True
     strides: Shape = []
+    gradient_of: Annotated[str, Field(max_length=200)] = ""
+    saved: bool = False
 
     @property
     def elements(self) -> int:
@@ -127,13 +125,14 @@ class Built(Message):
 
 class Load(Message):
     """A request to run the submission's file and find its function. Descriptor 0 holds the source; in a language with
-    a builder, descriptor 1 holds the builder's result."""
+    a builder, descriptor 1 holds the builder's result. `autograd`: the function is a torch.autograd.Function."""
 
     op: Literal["load"] = "load"
     file: Name
     function: Name
     device: Device
     given: list[Given]
+    autograd: bool = False
 
 
 class PlanCall(Message):
@@ -224,13 +223,13 @@ class Failed(Message):
     `compile_error`: the language's own compiler refuses a kernel; `unsupported`: a GPU would run something that the
     grader cannot follow, and `message` says what to write instead; `kernel_too_long`, `too_many_kernels`, `too_large`:
     a cap of a plan is exceeded. `constants` are the compile-time constants of a kernel that does not compile: values as
-    code, by name. `asked` as in `Refused`.
+    code, by name. `autograd`: a class is not the autograd Function that is asked for. `asked` as in `Refused`.
     """
 
     op: Literal["failed"] = "failed"
     failure: Literal[
         "unreadable_source", "syntax_error", "import_error", "missing_function", "wrong_signature", "not_attempted",
-        "exception", "compile_error", "out_of_memory", "time_out", TooMuch, "unsupported",
+        "exception", "compile_error", "out_of_memory", "time_out", TooMuch, "unsupported", "autograd",
     ]  # fmt: skip
     message: Text
     line: Line = 0

@@ -217,6 +217,35 @@ def test_an_assignment_of_bytes_works_and_a_byte_that_is_never_written_is_told(r
     assert "case-67x131: All 8,777 elements are wrong" in said and "never written" not in said
 
 
+# The new assignment as a class without backward.
+CLASS = "class Shifted(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        "
+LAYER = {
+    "assignments/shifted/assignment.py": (('    rows="x",\n', '    rows="x", autograd="Shifted",\n'),),
+    "reference/shifted.py": (
+        ("def shifted(x: torch.Tensor, out: torch.Tensor) -> None:\n    ", CLASS),
+        ("    n = x.numel()\n    shifted_", "        n, out = x.numel(), torch.empty_like(x)\n        shifted_"),
+        ("out, n, BLOCK=BLOCK)", "out, n, BLOCK=BLOCK)\n        return out")),
+    "student_template/shifted.py": (
+        ("def shifted(x: torch.Tensor, out: torch.Tensor) -> None:\n    ", CLASS),
+        ('    raise NotImplementedError("s', '        raise NotImplementedError("S')),
+}
+
+
+def test_an_autograd_function_works_and_a_file_without_it_is_named(root: Path) -> None:
+    for path, changes in LAYER.items():
+        # The stub is the last: all but it ask for a class.
+        said = told(root) if path.startswith("student_template") else ""
+        text = (root / path).read_text()
+        for before, after in changes:
+            assert before in text
+            text = text.replace(before, after)
+        (root / path).write_text(text)
+    made = catalogue.read(root / "assignments" / "shifted" / "assignment.py")
+    assert f"{root / path}: no class {made.signature}; add it" in said
+    handout.draw(handout.handout("shifted", root), handout.parts(made, COURSE))
+    assert told(root) == "" and "| contiguous, returned by `forward` |" in handout.parts(made, COURSE)["task"]
+
+
 def test_a_file_that_is_missing_is_named(root: Path) -> None:
     (root / "assignments" / "shifted" / "baseline.py").unlink()
     assert "baseline.py: no such file; write one with eager and compiled(x, out)" in told(root)

@@ -48,9 +48,12 @@ def explain_unwritten(called: Called) -> Detail | None:
     if called.assignment.operators and f"{name}.copy.look" in called.words.sentences:
         name += ".copy"
     values = {"out": out, "line": in_line(line), "grid": extent(launches[0].grid) if launches else ""}
+    look = f"{name}.look"
+    if called.assignment.autograd and name == "unreached.not_passed":
+        look = "unreached.not_returned"
     state = "left" if isinstance(called.assignment.output, Update) else "never"
     return Hint(both(fact(f"unreached.{state}", out=out), fact(f"{name}.seen", **values)),
-                fact(f"{name}.look", **values), pattern).detail(called.words, "unwritten", called.place(line))
+                fact(look, **values), pattern).detail(called.words, "unwritten", called.place(line))
 
 
 def read_too_early(called: Called, found: Unwritten) -> Hint | None:

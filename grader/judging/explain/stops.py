@@ -81,6 +81,9 @@ def _failed(assignment: Assignment, source: str, failed: Failed) -> Detail:
             look = None if failed.failure == "too_large" and ":" in message else fact(f"plan.{failed.failure}")
             hint = Hint(fact("plan.seen", **values), look)
             return hint.detail(words, "over_limit", where).model_copy(update={"traceback": failed.traceback})
+        case "autograd":
+            hint = Hint(fact("autograd.seen", **values), fact("autograd.look", signature=assignment.signature))
+            return hint.detail(words, "wrong_signature", where).model_copy(update={"traceback": failed.traceback})
         case "wrong_signature":
             message = say(words, fact("failed.signature", **values))
     detail = explain_failure(assignment, failed.failure, message, source=source, line=failed.line,

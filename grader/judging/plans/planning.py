@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from grader.course.assignment import Assignment
 from grader.course.cases import Case, dtype_of, shape_of, strides_of
-from grader.course.parameters import Scalar, Tensor, Value
+from grader.course.parameters import Output, Scalar, Tensor, Value
 from grader.judging.plans.rules import Problem, check, check_kernels
 from grader.judging.running.allowance import OWN
 from grader.judging.running.buffers import memory_file
@@ -83,7 +83,8 @@ def given_tensor(parameter: Tensor, case: Case) -> GivenTensor:
     return GivenTensor(
         name=parameter.name, shape=list(shape_of(parameter, case)), dtype=dtype_of(parameter, case),
         place=parameter.place, output=parameter.kind != "input", filled=parameter.kind != "output",
-        strides=list(strides_of(parameter, case)) if parameter.name in case.strides else [])
+        strides=list(strides_of(parameter, case)) if parameter.name in case.strides else [],
+        gradient_of=parameter.gradient_of, saved=isinstance(parameter, Output) and parameter.saved)
 
 
 def plan_calls(
@@ -182,7 +183,7 @@ class _PlannerProcess:
         try:
             reply = self._ask(messages.Load(
                 seq=0, file=self._assignment.file, function=self._assignment.function, device=self._device,
-                given=given_of(self._assignment, wanted)), *files)
+                given=given_of(self._assignment, wanted), autograd=bool(self._assignment.autograd)), *files)
         finally:
             for file in files:
                 os.close(file)

@@ -114,7 +114,7 @@ class Trial:
     def _planned(self, texts: Sequence[str], built: bytes | None = None) -> list[Plan | None]:
         assignment, written = self._task.assignment, Texts(texts=list(texts)).model_dump_json().encode()
         load = Load(seq=0, file=assignment.file, function=assignment.function, device=self._preparing.device,
-                    given=self._given)
+                    given=self._given, autograd=bool(assignment.autograd))
         call = PlanCall(seq=0, given=self._given, copies=bool(assignment.operators))
         files = [memory_file(contents=written), memory_file(len(texts) * EDITED_PLAN_BYTES)]
         files += [] if built is None else [memory_file(contents=built)]

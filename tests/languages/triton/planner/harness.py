@@ -52,12 +52,14 @@ class Planner(Served):
         super().__init__(main.serve)
 
     def load(
-        self, source: bytes, file: str, function: str, given: list[Given], device: Device = TARGETS["sm_90"]
+        self, source: bytes, file: str, function: str, given: list[Given], device: Device = TARGETS["sm_90"], *,
+        autograd: bool = False,
     ) -> Loaded | Refused | Absent | Failed:
         memory = memory_file(source)
         try:
             reply = self.ask(
-                Load(seq=0, file=file, function=function, device=device, given=given), PLANNER_REPLY, memory)
+                Load(seq=0, file=file, function=function, device=device, given=given, autograd=autograd),
+                PLANNER_REPLY, memory)
         finally:
             os.close(memory)
         assert not isinstance(reply, Planned)

@@ -135,9 +135,10 @@ def read(source: SourceTree, function: str, given: Sequence[Given]) -> File:
             functions.setdefault(node.name, node)
         elif isinstance(node, ast.Assign) and isinstance(source.place[node].parent, ast.Module):
             constants |= {target.id: node for target in node.targets if isinstance(target, ast.Name)}
-    if function not in functions:
-        return File(source, given, [])
-    reached, used = [functions[function]], dict[ast.Assign, None]()
+    # An autograd Function is a class, whose methods are all reached.
+    methods = [one for node in source.tree.body if isinstance(node, ast.ClassDef) and node.name == function
+               for one in node.body if isinstance(one, Function)]
+    reached, used = [functions[function]] if function in functions else methods, dict[ast.Assign, None]()
     for one in reached:
         for node in _inside(one):
             name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""

@@ -1,0 +1,215 @@
+"""The contract of a torch.autograd.Function: `forward` and `backward` run one after the other, as PyTorch runs them,
+with a context of ours between them. The tensors that they return or save become the outputs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.autograd.function import Function, FunctionCtx
+from torch.utils._pytree import tree_leaves
+
+from grader.host.handles import dtype_name, memory_of
+from grader.host.record import AutogradError, session
+from grader.plan.messages import Given, GivenTensor
+
+
+class MissingError(AutogradError, AttributeError):
+    """An error: `backward` asks for an attribute that `forward` has not set."""
+
+
+class Context(FunctionCtx):
+    """The context of a call. It saves tensors for `backward`, and has any other value as an attribute."""
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        vars(self).update(needs_input_grad=needs_input_grad, to_save=(), non_differentiable=())
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        for number, one in enumerate(tensors, start=1):
+            if not isinstance(one, torch.Tensor | None):
+                raise AutogradError(
+                    f"argument {number} of ctx.save_for_backward is of type {type(one).__name__}, and it saves tensors "
+                    "alone; set ctx.name = value for anything else")
+        vars(self)["to_save"] = tensors
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        if not self.to_save:
+            raise AutogradError("no tensor is saved; call ctx.save_for_backward(…) in forward")
+        return self.to_save
+
+    def mark_non_differentiable(self, *args: Any) -> None:
+        vars(self)["non_differentiable"] = args
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if any(isinstance(one, torch.Tensor) for one in tree_leaves(value)):
+            raise AutogradError(
+                f"ctx.{name} is set to a tensor, which PyTorch does not see there; pass it to "
+                "ctx.save_for_backward(…), and read it from ctx.saved_tensors")
+        vars(self)[name] = value
+
+    def __getattr__(self, name: str) -> Any:
+        raise MissingError(f"ctx.{name} is not set; set it in forward")
+
+
+class Contract:
+    """The roles of the parameters: those that `forward` takes (inputs and numbers), those that it returns and saves
+    (outputs, and those that are `saved`), the gradients that `backward` takes (inputs that are a `gradient_of` an
+    output), and the gradient of each argument of `forward`, which `backward` returns, None for one that has none."""
+
+    def __init__(self, given: Sequence[Given]) -> None:
+        self.given = given
+        tensors = [one for one in given if isinstance(one, GivenTensor)]
+        gradients = {one.gradient_of: one for one in tensors if one.gradient_of}
+        self.taken = [one for one in given if not isinstance(one, GivenTensor) or not (one.output or one.gradient_of)]
+        self.returned = [one for one in tensors if one.output and not (one.saved or one.gradient_of)]
+        self.saved = [one for one in tensors if one.saved]
+        self.incoming = [gradients[one.name] for one in self.returned if one.name in gradients]
+        self.gradients = [gradients.get(one.name) for one in self.taken]
+
+    def check(self, name: str, found: Any) -> None:
+        """Raise AutogradError if `found`, which the file names so, is no autograd Function for these parameters."""
+        if not (isinstance(found, type) and issubclass(found, Function)):
+            raise AutogradError(
+                f"{name} is not a torch.autograd.Function; write class {name}(torch.autograd.Function)", _first(found))
+        context = [] if _sets_up(found) else ["ctx"]
+        wanted = {"forward": [*context, *(one.name for one in self.taken)]}
+        if self.incoming:
+            wanted["backward"] = ["ctx", *(one.name for one in self.incoming)]
+        for method, names in wanted.items():
+            shown = f"{method}({', '.join(names)})"
+            function = getattr(found, method)
+            if function is getattr(Function, method):
+                raise AutogradError(f"{name} has no {method}; define {shown} in it, a @staticmethod", _first(found))
+            if not isinstance(inspect.getattr_static(found, method), staticmethod):
+                raise AutogradError(
+                    f"{method} of {name} is not a staticmethod; write @staticmethod above it", _first(function))
+            try:
+                inspect.signature(function).bind(*names)
+            except TypeError:
+                raise AutogradError(
+                    f"{method} is defined as {method}{inspect.signature(function)}; define it as {shown}",
+                    _first(function)) from None
+            except ValueError:
+                continue
+
+    def call(self, function: Any, arguments: Sequence[Any]) -> list[Any]:
+        """Run both directions on `arguments`, one for each parameter. Return the arguments with the tensors that were
+        returned or saved in the outputs' places. Raises AutogradError."""
+        values = dict(zip((one.name for one in self.given), arguments, strict=True))
+        ctx = Context(tuple(one is not None for one in self.gradients))
+        found: dict[str, Any] = {}
+        with torch.no_grad():
+            taken = [values[one.name] for one in self.taken]
+            if _sets_up(function):
+                made = function.forward(*taken)
+                function.setup_context(ctx, tuple(taken), made)
+            else:
+                made = function.forward(ctx, *taken)
+            found |= self._returned(made, function.forward)
+            if self.incoming and any(one is other for one in ctx.non_differentiable for other in found.values()):
+                raise AutogradError(
+                    "forward marks its output as non-differentiable, so PyTorch does not call backward; leave it out "
+                    "of ctx.mark_non_differentiable(…)", _last(function.forward))
+            found |= {one.name: _saved(one, ctx, function.forward) for one in self.saved}
+            if self.incoming:
+                made = function.backward(ctx, *(values[one.name] for one in self.incoming))
+                found |= self._gradients(made, function.backward)
+        return [_output(one, found[one.name], value) if isinstance(one, GivenTensor) and one.output else value
+                for one, value in zip(self.given, arguments, strict=True)]
+
+    def _returned(self, made: Any, forward: Any) -> dict[str, Any]:
+        several = made if isinstance(made, tuple) else (made,)
+        if len(several) != len(self.returned):
+            saved = "".join(f", and save {one.name} with ctx.save_for_backward(…)" for one in self.saved)
+            raise AutogradError(f"forward returns {len(several)} values; return {_names(self.returned)}{saved}",
+                                _last(forward))
+        for one, value in zip(self.returned, several, strict=True):
+            _check(one, value, f"forward returns {{}} for {one.name}; return", _last(forward))
+        return {one.name: value for one, value in zip(self.returned, several, strict=True)}
+
+    def _gradients(self, made: Any, backward: Any) -> dict[str, Any]:
+        several, line, wanted = made if isinstance(made, tuple) else (made,), _last(backward), _names(self.gradients)
+        # PyTorch lets further ones be None.
+        if len(several) < len(self.taken) or any(one is not None for one in several[len(self.taken):]):
+            raise AutogradError(
+                f"backward returns {len(several)} {'gradient' if len(several) == 1 else 'gradients'} for the "
+                f"{len(self.taken)} arguments of forward; return {wanted}", line)
+        for taken, one, value in zip(self.taken, self.gradients, several, strict=False):
+            if one is not None:
+                _check(one, value, f"backward returns {{}} for {one.name}; return {wanted}, with", line)
+            elif value is not None:
+                raise AutogradError(
+                    f"backward returns a gradient for {taken.name}, which has none; return {wanted}", line)
+        return {one.name: value for one, value in zip(self.gradients, several, strict=False) if one is not None}
+
+
+def _saved(one: GivenTensor, ctx: Context, forward: Any) -> Any:
+    """Return the tensor that is saved for an output of the contract: it is recognised by its shape."""
+    fitting = [value for value in ctx.to_save if value is not None and [*value.shape] == one.shape]
+    if len(fitting) != 1:
+        raise AutogradError(
+            f"forward saves {len(fitting) or 'no'} {'tensors' if fitting else 'tensor'} of the shape of {one.name}, "
+            f"{tuple(one.shape)}; pass {one.name}, and no other of this shape, to ctx.save_for_backward(…)",
+            _last(forward))
+    _check(one, fitting[0], f"forward saves {{}} for {one.name}; save", _last(forward))
+    return fitting[0]
+
+
+def _check(one: GivenTensor, value: Any, said: str, line: int) -> None:
+    """Raise AutogradError if a value cannot be an output. `said` has a place for what is wrong with it."""
+    wrong = ""
+    if not isinstance(value, torch.Tensor):
+        wrong = "None" if value is None else f"a value of type {type(value).__name__}"
+    elif [*value.shape] != one.shape:
+        wrong = f"a tensor of shape {tuple(value.shape)}"
+    elif not value.is_contiguous():
+        wrong = f"a tensor of strides {value.stride()}"
+    elif not value.is_cuda:
+        wrong = "a tensor in host memory"
+    elif of := memory_of(value).given:
+        wrong = f"{of}, or a view of it,"
+    if wrong:
+        raise AutogradError(
+            f"{said.format(wrong)} a contiguous tensor of shape {tuple(one.shape)} on the GPU, allocated for it", line)
+
+
+def _output(one: GivenTensor, tensor: Any, own: Any) -> Any:
+    """Return the tensor of an output: the given one itself, where it can take the output's place, or else the output's
+    `own`, to which it is copied."""
+    memory = memory_of(tensor)
+    if memory.given:
+        raise AutogradError(f"{one.name} and {memory.given} share memory; allocate a tensor for each")
+    if memory.born != session().call or memory.bytes != one.bytes or dtype_name(
+            tensor.dtype) != one.dtype:
+        return own.copy_(tensor)
+    memory.given, memory.output = one.name, True
+    return tensor
+
+
+def _sets_up(function: Any) -> bool:
+    """Return whether a Function has PyTorch's newer form, whose `forward` takes no context."""
+    return function.setup_context is not Function.setup_context
+
+
+def _names(parameters: Sequence[Given | None]) -> str:
+    return ", ".join("None" if one is None else one.name for one in parameters)
+
+
+def _lines(function: Callable[..., Any]) -> list[int]:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None or code.co_filename != session().file:
+        return []
+    return [code.co_firstlineno, *(line for *_, line in code.co_lines() if line)]
+
+
+def _first(function: Any) -> int:
+    """Return the line where a function of the student's file begins; 0 if it is none."""
+    return min(_lines(function), default=0)
+
+
+def _last(function: Any) -> int:
+    """Return the line where a function of the student's file ends, mostly by its `return`; 0 if it is none."""
+    return max(_lines(function), default=0)
