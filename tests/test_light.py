@@ -20,7 +20,7 @@ sys.exit(code)
 @pytest.mark.full
 @pytest.mark.timeout(900)
 def test_files_of_tests_import_what_they_need() -> None:
-    files = ("tests/pages/test_wording.py", "tests/classroom/attempts/test_standing.py",
+    files = ("tests/pages/test_wording.py", "tests/classroom/attempts/test_selected.py",
              "tests/classroom/intake/test_people.py", "tests/course/test_scoring.py")
     done = subprocess.run([sys.executable, "-c", RUN, *files], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done

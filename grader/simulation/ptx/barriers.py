@@ -64,8 +64,9 @@ class Barriers:
         """Release the waiting threads of the blocks `done`: those of `masks`, which has a mask for each place."""
         m = self.machine
         rows = np.ones((1, 1), bool) if done.all() else done[:, None]
-        group = {path: m.waiting[path] for path in masks}
-        passing = {path: mask & rows for path, mask in masks.items()}
+        # Threads of some places may all belong to blocks that still wait.
+        passing = {path: mask & rows for path, mask in masks.items() if (mask & rows).any()}
+        group = {path: m.waiting[path] for path in passing}
         results = {path: self._result(path, group, passing) for path in passing}
         everybody = np.zeros((1, 1), bool)
         for path, mask in passing.items():
@@ -119,7 +120,7 @@ class Barriers:
         """Return the result of a barrier that counts or combines a predicate of its threads, some of which may pass it
         at other places of the code; None if it has none."""
         instruction, mask = self._instruction(group[path]), passing[path]
-        if "red" not in instruction.modifiers or not mask.any():
+        if "red" not in instruction.modifiers:
             return None
         m, blocks = self.machine, np.broadcast_to(mask, self.machine.whole).any(1, keepdims=True)
         m.settle()

@@ -114,7 +114,7 @@ RUN: list[tuple[FailureKind, str, str]] = [
     ("exception", "host code ends its process", "an array of host code is written far past its end"),
     ("exception", "Misaligned address (716)", "multiples of 16"),
     ("exception", "Too many resources requested for launch (701)", "__launch_bounds__"),
-    ("time_out", "Compiling the file takes more than 50 seconds.", "Include less"),
+    ("time_out", "Compiling the file takes more than 50 seconds of a processor.", "Include less"),
     ("out_of_memory", "The compiler runs out of memory, or crashes: the file is too much for it.", "smaller"),
     ("out_of_memory", "host code has taken so much memory that none is left to read `h_A` in", "until it is freed"),
     ("out_of_memory", "the process took more than 8,192 MiB of memory and was ended", "no more than the sizes"),

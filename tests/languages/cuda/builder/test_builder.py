@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.languages.cuda.confined.builder.functions import Found, NotFound, candidates, find
-from grader.languages.cuda.confined.builder.programs import TooSlow, run
+from grader.languages.cuda.confined.builder.programs import TooSlow, run, spent
 from grader.languages.cuda.confined.builder.said import compile_failure
 from grader.languages.cuda.confined.built import Contents, read_built
 from grader.languages.cuda.toolkit import toolkit
@@ -123,10 +123,11 @@ def test_limits_that_a_compiler_reached_are_told(tmp_path: Path, said: str, fail
     assert compile_failure(said, 1, tmp_path, "silu.cu", 0).failure == failure
 
 
-def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+@pytest.mark.parametrize("program", ["sleep 60 & wait", "while :; do :; done", "(while :; do :; done) & wait $!"])
+def test_a_compiler_that_takes_too_long_is_ended(tmp_path: Path, program: str) -> None:
     before = time.monotonic()
     with pytest.raises(TooSlow):
-        run(["sh", "-c", "sleep 60 & wait"], tmp_path, before + 0.2)
+        run(["sh", "-c", program], tmp_path, spent() + 0.2)
     assert time.monotonic() - before < 20
 
 

@@ -10,14 +10,13 @@ import hashlib
 import os
 import re
 import tempfile
-import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path, PurePath
 
 from grader.languages.cuda import toolkit as toolkits
 from grader.languages.cuda.confined.builder import functions, lines, objects
-from grader.languages.cuda.confined.builder.programs import TooSlow
+from grader.languages.cuda.confined.builder.programs import TooSlow, spent
 from grader.languages.cuda.confined.built import (
     MOST_ENTRIES,
     MOST_SAID,
@@ -47,7 +46,7 @@ def _answer(request: MakeShared | Build, files: Sequence[int]) -> Built | Failed
         found = toolkits.toolkit()
         if found is None:
             return _no_toolkit(request.seq)
-        made = objects.compile_runtime(found, time.monotonic() + SECONDS)
+        made = objects.compile_runtime(found, spent() + SECONDS)
         return Built(seq=request.seq, bytes=os.pwrite(files[0], made, 0))
     source, runtime = serving.contents(files[0]), objects.Runtime.model_validate_json(serving.contents(files[1]))
     make = build_edited if request.edited else build
@@ -59,7 +58,7 @@ def _answer(request: MakeShared | Build, files: Sequence[int]) -> Built | Failed
             built = make(request, source, runtime, Path(folder).resolve())
         except TooSlow:
             return Failed(seq=request.seq, failure="time_out",
-                          message=f"Compiling the file takes more than {SECONDS:.0f} seconds.")
+                          message=f"Compiling the file takes more than {SECONDS:.0f} seconds of a processor.")
     if isinstance(built, Failed):
         return built
     if len(built) > BUILT_BYTES:
@@ -78,7 +77,7 @@ def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path)
     found = toolkits.toolkit()
     if found is None:
         return _no_toolkit(request.seq)
-    until = time.monotonic() + SECONDS
+    until = spent() + SECONDS
     file = PurePath(request.file).name
     compiled = objects.compile_file(folder, file, source, request.device, found, request.seq, until)
     if isinstance(compiled, Failed):
@@ -114,7 +113,7 @@ def build_edited(request: Build, source: bytes, runtime: objects.Runtime, folder
     found = toolkits.toolkit()
     if found is None:
         return _no_toolkit(request.seq)
-    until = time.monotonic() + SECONDS
+    until = spent() + SECONDS
     file, texts = PurePath(request.file).name, Texts.model_validate_json(source).texts
     compiled, built = objects.compile_edited(folder, file, dict(enumerate(texts)), request.device, found, until)
     try:

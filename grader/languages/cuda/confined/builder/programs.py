@@ -1,25 +1,35 @@
-"""Runs of compilers and binary utilities with a deadline, and their output."""
+"""Runs of compilers and binary utilities within some processor time, and their output."""
 
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
+from math import ceil
 from pathlib import Path
 
 SAID_BYTES = 1 << 16
 _OUTPUT_BYTES = 256 << 20
 _ENDING_SECONDS = 1.0
+# Seconds of the clock for each second of processor time, where other work takes most of the machine.
+_PATIENCE = 4
 _numbers = count()
 
 
 class TooSlow(Exception):
-    """Deadline that passed before a program had ended."""
+    """Processor time that was used up before a program had ended."""
+
+
+def spent() -> float:
+    """Return the seconds of processor time that programs have used which have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @dataclass(frozen=True)
@@ -34,24 +44,31 @@ def run(
     command: Sequence[str], folder: Path, until: float, given: bytes = b"", *, quiet: bool = False,
     most: int = SAID_BYTES,
 ) -> ProgramEnd:
-    """Run a program in a folder until the time `until` of the monotonic clock. The output goes to a file there, so that
-    the program never waits for a reader. `quiet` drops stderr. At most `most` bytes are read. Raises TooSlow."""
+    """Run a program in a folder until programs have `spent` this processor time: on a busy machine a file compiles as
+    on a quiet one. The output goes to a file there, so that the program never waits for a reader. `quiet` drops stderr.
+    At most `most` bytes are read. Raises TooSlow."""
+    left = until - spent()
+    if left <= 0:
+        raise TooSlow
     path = folder / f"said.{next(_numbers)}"
     with path.open("wb") as said:
         # A process group of its own, so that programs which it starts are ended with it.
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.PIPE if given else subprocess.DEVNULL, stdout=said,
-            stderr=subprocess.DEVNULL if quiet else said, process_group=0,
+            stderr=subprocess.DEVNULL if quiet else said, process_group=0, preexec_fn=partial(_limit, ceil(left)),
             env={"PATH": os.environ.get("PATH", os.defpath), "TMPDIR": str(folder), "LC_ALL": "C"})
     if process.stdin is not None:
         with suppress(BrokenPipeError), process.stdin as stream:
             stream.write(given)
     try:
-        status = process.wait(max(0.01, until - time.monotonic()))
+        status = process.wait(_PATIENCE * left)
     except subprocess.TimeoutExpired:
         raise TooSlow from None
     finally:
         _end(process)
+    if status and spent() >= until:
+        # The limit has ended the program, or one that it started.
+        raise TooSlow
     with path.open("rb") as file:
         return ProgramEnd(status, file.read(most).decode(errors="replace"))
 
@@ -60,6 +77,11 @@ def output(command: Sequence[str], folder: Path, until: float, given: bytes = b"
     """Return the stdout of a program of the binary utilities, "" if it fails. Raises TooSlow."""
     done = run(command, folder, until, given, quiet=True, most=_OUTPUT_BYTES)
     return "" if done.status else done.said
+
+
+def _limit(seconds: int) -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds if most == resource.RLIM_INFINITY else min(seconds, most), most))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
