@@ -15,6 +15,8 @@ from grader.languages.cuda.source import KernelDeclaration, kernel_declarations
 from grader.languages.cuda.symbols import MOST_NAME, readable, variable_name
 from grader.plan.plan import TEXT_CHARACTERS, Malformed
 from grader.simulation.ptx.grammar import (
+    HEADER,
+    OWN,
     TextFunction,
     TextModule,
     TextParameter,
@@ -273,15 +275,17 @@ class _Slice:
 
     def _placed(self, body: Sequence[TextStatement]) -> tuple[int, list[TextStatement]]:
         """Return the first line, and the statements with locations of the student's file alone: code of headers has the
-        line of the student's call."""
+        line of the student's call, and the column HEADER."""
         made: list[TextStatement] = []
-        first = last = 0
+        first, before = 0, (0, OWN)
         for statement, line in lines_of(body, self._own):
             if statement.words[0] != ".loc":
                 made.append(_without_constants(statement))
-            elif line != last and self._own:
-                made.append(TextStatement((".loc", "1", str(line), "0")))
-                first, last = first or line, line
+                continue
+            here = line, OWN if statement.words[1] == str(self._own) else HEADER
+            if here != before and self._own:
+                made.append(TextStatement((".loc", "1", str(line), here[1])))
+                first, before = first or line, here
         return first, made
 
 

@@ -16,6 +16,8 @@ TYPE_BYTES = {**{f"{kind}{8 * size}": size for kind in "bsu" for size in (1, 2, 
 """Bytes of a value of each type; predicates, which only registers hold, have no size in PTX."""
 MOST_LINE = 10_000_000
 """The largest line that a plan has; any further one counts as this."""
+OWN, HEADER = "0", "65535"
+"""The columns of a kernel's locations in a plan: code of the student's file itself, or of a header that it calls."""
 _NUMBER = re.compile(r"0[fFdD]([0-9a-fA-F]{8}|[0-9a-fA-F]{16})|(0[xX][0-9a-fA-F]{1,16}|\d{1,20})U?")
 
 

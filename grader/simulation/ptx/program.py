@@ -11,6 +11,7 @@ from typing import Literal
 
 from grader.plan.plan import Malformed
 from grader.simulation.ptx.grammar import (
+    HEADER,
     TYPE_BYTES,
     TextFunction,
     TextParameter,
@@ -163,7 +164,7 @@ class _FunctionReader:
             elif words == ("}",):
                 self._close()
             elif words[0] == ".loc":
-                library = words[1] != str(self.own)
+                library = words[1] != str(self.own) or words[3:4] == (HEADER,)
             elif opcode == ".reg":
                 self._declare_registers(words[1:])
             elif opcode in (".local", ".shared", ".param", ".global", ".const"):
