@@ -97,7 +97,8 @@ JUDGE_CHANGES = {
         "warp alone are known. Python files of another language are told apart by what they import.",
     17: "Hints say programs, blocks, lanes and threads as the file's language does, also about an output that is read. "
         "An input that changed beside an output that nothing wrote has one hint, without a guess. Kernels in Gluon "
-        "are judged.",
+        "are judged. Atomics race with what others of a launch load and store in all languages, and what races "
+        "runs in parts, too, the last one first.",
 }
 """The changes that each version of the judge made."""
 
