@@ -73,7 +73,8 @@ def judge_case(
         if detail is None and not call:
             detail = wrong_seed(prepared, machine, case, plan, inputs[0], ran)
         chances = machine.chances(case, plan, inputs, ran) if detail is None else []
-        detail = detail or explain_findings(prepared.task.assignment, prepared.task.text, chances)
+        detail = detail or explain_findings(
+            prepared.task.assignment, prepared.task.text, chances, every_access=ran.accesses)
         findings += [*ran.findings, *(chances if detail is None else [])]
         seconds += ran.seconds
         if detail is not None:

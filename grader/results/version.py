@@ -38,7 +38,7 @@ JUDGE_CHANGES = {
     17: "Hints use the terms of the file's language everywhere. Kernels in Gluon are judged.",
     18: "Addresses of shared memory wrap at 32 bits, flags with fences order warps, and functions that are not inlined "
         "may use variables: such kernels were called wrong. Some ninety hints are worded anew. Fewer changes that do "
-        "not compile are tried.",
+        "not compile are tried. Atomics race with other blocks' loads and stores.",
 }
 """Changes of the judge, by its version."""
 

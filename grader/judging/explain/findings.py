@@ -24,24 +24,27 @@ PROMISED_BY_NOBODY = frozenset({"visible", "warp", "relaxed", "tuner", "streams"
 
 def explain_findings(
     assignment: Assignment, source: str, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess] = (),
+    every_access: Sequence[seen.Access] = (),
 ) -> Detail | None:
     """Return the first failure that fails a run whatever its answer is: an assertion that does not hold, an access
     outside a tensor, a misaligned access, programs that store different values to one element, an undefined operation
     that goes wrong. None if there is no such finding.
 
-    `source` is the student's file, `accesses` are its loads and stores.
+    `source` is the student's file, `accesses` are its loads and stores of tensors whose layout is known.
     """
     words = phrases_of(assignment, source)
     for kind in (seen.Assertion, seen.OutOfBounds, seen.Misaligned, seen.Race, seen.Undefined):
         for found in findings:
-            if isinstance(found, kind) and (failed := _failure(found, findings, accesses, source, words)) is not None:
+            if isinstance(found, kind) and (
+                    failed := _failure(found, findings, accesses, every_access, source, words)) is not None:
                 failure, hint = failed
                 return hint.detail(words, failure, place(assignment, source, found.line))
     return None
 
 
 def _failure(
-    found: seen.Finding, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess], source: str, words: Phrases
+    found: seen.Finding, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess],
+    every_access: Sequence[seen.Access], source: str, words: Phrases,
 ) -> tuple[FailureKind, Hint] | None:
     """Return the failure that a finding is by itself, and its hint; None if the finding fails no run."""
     match found:
@@ -70,7 +73,7 @@ def _failure(
         case seen.Race(certain=True):
             return "race", _race(found)
         case seen.Undefined(certain=True) if found.what not in PROMISED_BY_NOBODY:
-            hint = undefined(found, words, source)
+            hint = read_while_added(found, every_access, words) or undefined(found, words, source)
             general = hint.look is not None and hint.look.name == "undefined.shared.look"
             if general and (line := _passed_by(findings)) is not None:
                 hint = replace(hint, look=fact("race.passed_by", line=in_line(line)))
@@ -116,6 +119,19 @@ def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
             return replace(undefined(found, words), sure=True, line=found.line)
         case _:
             raise AssertionError(found)
+
+
+def read_while_added(found: seen.Finding, accesses: Sequence[seen.Access], words: Phrases) -> Hint | None:
+    """Return a hint for a load that races with atomics of the same launch; None for any other finding."""
+    if not isinstance(found, seen.Race | seen.Undefined) or getattr(found, "what", "programs") != "programs":
+        return None
+    same = [one for one in accesses if (one.kernel, one.tensor) == (found.kernel, found.tensor)]
+    adds = next((one.line for one in same if one.access == "atomic"), 0)
+    loads = any(one.access == "load" and one.line == found.line for one in same)
+    if not words.threads or not adds or not loads:
+        return None
+    return Hint(fact("not_added_yet.seen", line=found.line, tensor=quoted(found.tensor), adds=adds),
+                fact("not_added_yet.look"), "not added yet", found.line, sure=False)
 
 
 def _race(found: seen.Race) -> Hint:

@@ -12,7 +12,7 @@ from grader.course.cases import Case, strides_of
 from grader.course.parameters import Scalar, Tensor, Update
 from grader.judging.explain.called import Called
 from grader.judging.explain.evidence import Hint
-from grader.judging.explain.findings import left_early, told
+from grader.judging.explain.findings import left_early, read_while_added, told
 from grader.judging.explain.wording import both, extent, in_line, quoted, tensor_name
 from grader.languages.phrases import fact
 from grader.plan.findings import MOST_ACCESSES, Overflow, Race, Recast, Undefined, Unwritten
@@ -108,8 +108,10 @@ def beside(called: Called) -> Hint | None:
     # A program's own memory may stay unwritten because lanes have ended early.
     own = any(found.tensor and found.tensor not in passed for found in unwritten)
     return (early or (left_early(findings) if own else None)
-            or next((told(found, called.assignment.output, called.words) for kind in BESIDE for found in findings
-                     if isinstance(found, kind)), None) or read_while_added(called) or left_unread(called))
+            or next((read_while_added(found, called.ran.accesses, called.words)
+                     or told(found, called.assignment.output, called.words)
+                     for kind in BESIDE for found in findings if isinstance(found, kind)), None)
+            or left_unread(called))
 
 
 def left_unread(called: Called) -> Hint | None:
@@ -128,21 +130,6 @@ def left_unread(called: Called) -> Hint | None:
                 fact("left_unread.seen", stores=max(seen, key=lambda one: one.end or 0).line, stored=stored // width,
                      tensor=tensor_name(loads[0].tensor, ""), line=line, read=read // width),
                 fact("left_unread.look"), "left unread", line, sure=False)
-    return None
-
-
-def read_while_added(called: Called) -> Hint | None:
-    """Return a hint for a load of an element to which all programs of the same launch add in an earlier line: the load
-    does not wait for them. None for cooperative launches, whose programs may wait for each other."""
-    waits = {called.plan.kernels[one.kernel].name for one in called.launches if one.cooperative}
-    seen = [one for one in called.ran.accesses if one.kernel not in waits and one.grid != (1, 1, 1)]
-    added = {(one.kernel, one.buffer, one.grid, one.first): one.line for one in seen
-             if one.access == "atomic" and not any(one.programs)}
-    for load in seen if called.words.threads else ():
-        adds = added.get((load.kernel, load.buffer, load.grid, load.first), 0)
-        if load.access == "load" and load.times <= 1 and 0 < adds < load.line:
-            return Hint(fact("not_added_yet.seen", line=load.line, tensor=quoted(load.tensor), adds=adds),
-                        fact("not_added_yet.look"), "not added yet", load.line, sure=False)
     return None
 
 

@@ -89,13 +89,14 @@ PLAIN = SimulatedDevice()
 @dataclass(frozen=True)
 class Setting:
     """Settings of launches: `suffix` is that of the student's file, `title` reads the name of a variable.
-    `loads_first`: a block's load comes before another block's store, if nothing orders the two."""
+    `turned`: blocks run in parts, the last part first, if they do not wait for each other, and a block's load comes
+    before another block's store, if nothing orders the two."""
 
     suffix: str = ""
     title: Callable[[str], str] = str
     on: SimulatedDevice = PLAIN
     observer: Watching | None = None
-    loads_first: bool = False
+    turned: bool = False
 
 
 def run_launch(
@@ -138,7 +139,7 @@ class _Run:
             named = Named(names.get(number) or buffer.given, buffer.given, buffer.kept)
             base = _address(number, 0, len(buffers), self.aside)
             regions[number] = Region(buffer.raw, base, named, buffer.written, number)
-            regions[number].keeps = setting.loads_first and not code.flags and buffer.raw.size <= MOST_KEPT
+            regions[number].keeps = setting.turned and not code.flags and buffer.raw.size <= MOST_KEPT
         for number, table in enumerate(code.tables, TABLES):
             raw = np.zeros(table.size, np.uint8)
             raw[: len(table.initial)] = np.frombuffer(table.initial, np.uint8)
@@ -173,7 +174,8 @@ class _Run:
         # If only some blocks run, few pages of tensors are in memory: the race detector must not touch the others.
         self.spaces.races.sampled = chosen is not None
         try:
-            for part, checked in self._chunks(numbers.size, resident):
+            chunks = self._chunks(numbers.size, resident)
+            for part, checked in reversed(list(chunks)) if self.setting.turned and not self.waits else chunks:
                 machine.run(numbers[part], checked)
         except Limit as limit:
             limit.resident = resident if resident < self.total else 0
@@ -213,6 +215,8 @@ class _Run:
         code = self.code.function(self.code.entry)
         each = threads * (code.local + 8 * len(code.kinds)) + self.spaces.shared.bytes
         size = max(1, min((CHECKED_LANES if first else LANES) // threads, MOST_HELD // each))
+        if self.setting.turned:
+            return min(size, -(-self.total // 2))
         # There are two blocks at least, as races between blocks show only there.
         return max(2, size) if first else size
 

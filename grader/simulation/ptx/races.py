@@ -16,20 +16,14 @@ import numpy as np
 from grader.simulation.allocation import zeros
 from grader.simulation.findings import Named
 from grader.simulation.ptx.lanes import WARP, Frame, spread
-from grader.simulation.ptx.regions import LastTouch, Reached, Region
+from grader.simulation.ptx.regions import Reached, Region
 from grader.simulation.ptx.threads import Threads
 from grader.simulation.ptx.transfers import Elements
 from grader.simulation.ptx.types import Array
+from grader.simulation.shadow import ATOMIC, LAST, WHEN, WHO, Indexed, LastTouch
 
-WHEN = 40
-"""The shift of the time in a stamp; the lower bits hold a thread's number in the grid, counted from 1."""
-ATOMIC = 1 << (WHEN - 1)
-"""The bit of a stamp that is set for an atomic."""
-WHO = ATOMIC - 1
 Synced = bool | Literal["volatile"]
 """The way in which an access orders itself. A volatile access counts as ordered between warps, not within one."""
-LAST = (1 << 23) - 1
-"""The last time that a stamp can hold; it stands for all later ones."""
 MOST_WORDS = 1 << 27
 """The most words of a buffer in which races are looked for."""
 
@@ -129,9 +123,12 @@ class Races:
             known[apart] = (self.released[theirs[apart]] > when[apart]) & (self.acquired[ours[apart]] > when[apart])
         return known
 
-    def _clash(self, m: Threads, region: Region, stamps: Array, mask: Array | None) -> Array | None:
+    def _clash(
+        self, m: Threads, region: Region, stamps: Array, mask: Array | None, *, atomic: bool = False
+    ) -> Array | None:
         """Return the places, in the flattened shape of what runs, that another thread has touched without an order;
-        None if there are none. `stamps` are the last touches of the words there."""
+        None if there are none. `stamps` are the last touches of the words there. Threads of a block may look at a word
+        of global memory before they change it by an `atomic`, as for `atomicMax`."""
         if region.named.shared:
             # The last barrier of a block orders all accesses before it.
             near = stamps >= self._floor
@@ -147,7 +144,10 @@ class Races:
         if at.size:
             flat = np.broadcast_to(stamps, m.shape).reshape(-1)[at]
             mine = np.broadcast_to(self._owners, m.shape).reshape(-1)[at]
-            at = at[~self._ordered(flat & WHO, flat >> WHEN, mine)]
+            open = ~self._ordered(flat & WHO, flat >> WHEN, mine)
+            if not region.named.shared:
+                open &= (self._block(flat) != self._block(mine)) | ((flat & ATOMIC == 0) & (not atomic))
+            at = at[open]
         return at if at.size else None
 
     def loaded(
@@ -171,32 +171,16 @@ class Races:
             clash = None if synced and not volatile else self._clash(m, region, stamps, mask)
             if clash is not None:
                 self._tell(m, region, here, stamps, clash, item, volatile=volatile)
-                if touched.alone is not None:
-                    by = touched.alone[np.broadcast_to(here, m.shape).reshape(-1)[clash]]
+                if region.alone is not None:
+                    by = region.alone[np.broadcast_to(here, m.shape).reshape(-1)[clash]]
                     mine = np.broadcast_to(self._owners, m.shape).reshape(-1)[clash]
                     loose[step] = clash[(by > 0) & (by != (mine - 1) // self.threads + 1)]
             elif self.atomics and not shared:
                 self._look_for_fence(m, region, here, stamps, mask, item)
             if watched:
-                self._read(m, touched, here, mask, volatile=volatile)
+                here, new = self._new(m, here, mask, ATOMIC if volatile else 0)
+                touched.read(Indexed(here), new, (self._warp,) if shared else (self._warp, self._block))
         return loose
-
-    def _read(self, m: Threads, touched: LastTouch, words: Array, mask: Array | None, *, volatile: bool) -> None:
-        if touched.reader is None or touched.another is None:
-            touched.reader, touched.another = (zeros(touched.writer.size, np.int64) for _ in range(2))
-        words, new = (spread(one, m.shape) for one in (
-            words, self._owners + ((min(m.clock, LAST) << WHEN) + (ATOMIC if volatile else 0))))
-        if mask is not None:
-            mask = spread(mask, m.shape)
-            words, new = words[mask], new[mask]
-        before = touched.reader[words]
-        touched.reader[words] = new
-        last = self._warp(touched.reader[words])
-        # If several lanes read a word at once, one of them is the last.
-        others = np.where(self._warp(new) == last, before, new)
-        several = (others != 0) & (self._warp(others) != last)
-        if several.any():
-            touched.another[words[several]] = others[several]
 
     def _warp(self, stamps: Array) -> Array:
         """Return the warps of stamps, counted over the whole grid."""
@@ -206,11 +190,14 @@ class Races:
             who = block * (self.threads + -self.threads % WARP) + thread
         return who // WARP
 
+    def _block(self, stamps: Array) -> Array:
+        return ((stamps & WHO) - 1) // self.threads
+
     def _look_for_fence(
         self, m: Threads, region: Region, words: Array, stamps: Array, mask: Array | None, item: int
     ) -> None:
         """Record a word that another block has stored and published by an atomic, without a fence between the two."""
-        near = stamps != 0 if mask is None else (stamps != 0) & mask
+        near = (stamps != 0) & (stamps & ATOMIC == 0) & (True if mask is None else mask)
         at = np.flatnonzero(np.broadcast_to(near, m.shape)) if near.any() else np.zeros(0, np.int64)
         words, stamps, owners = (np.broadcast_to(one, m.shape).reshape(-1)[at] for one in (words, stamps, self._owners))
         theirs, ours = ((one - 1) // self.threads for one in (stamps & WHO, owners))
@@ -237,28 +224,38 @@ class Races:
                 m.spot(), "shared", named, element=element, numbers=[int(mine[bad[0]] - 1) // self.threads],
                 certain=not self.locks)
 
-    def changed(self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int) -> None:
-        """Record atomics on shared memory. A barrier has to order them with plain loads and stores."""
-        if not self.checked or not region.named.shared:
+    def changed(
+        self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, synchronises: bool
+    ) -> None:
+        """Record atomics that are about to be made. A barrier, or atomics of both blocks in between, have to order them
+        with plain loads and stores; an atomic that `synchronises` does so for what comes before it."""
+        if not (self.checked if region.named.shared else self.atomics and not self.sampled) or (
+                region.raw.size >> self.unit > MOST_WORDS):
             return
         touched = self._touched(region)
         words = offsets >> self.unit
         for step in range(max(1, size >> self.unit)):
             here = words + step if step else words
-            for before in touched.stamps():
+            for before in (touched.writer, *(touched.readers if self.checked else ())):
                 stamps = before.take(here, mode="clip")
-                clash = self._clash(m, region, np.where(stamps & ATOMIC, 0, stamps), mask)
+                clash = self._clash(m, region, np.where(stamps & ATOMIC, 0, stamps), mask, atomic=True)
                 if clash is not None:
                     self._tell(m, region, here, stamps, clash, size)
-            self._stamp(m, touched.writer, here, mask, ATOMIC)
+            here, new = self._new(m, here, mask, ATOMIC, synchronises)
+            touched.writer[here] = new
+            if region.keeps:
+                self._alone(region)[here] = -1
 
-    def _stamp(self, m: Threads, stamps: Array, words: Array, mask: Array | None, kind: int = 0) -> None:
-        new = self._owners + ((min(m.clock, LAST) << WHEN) + kind)
+    def _new(
+        self, m: Threads, words: Array, mask: Array | None, kind: int = 0, later: bool = False
+    ) -> tuple[Array, Array]:
+        """Return the words that threads touch now, and their stamps. `later`: at the next time."""
+        stamps = self._owners + ((min(m.clock + later, LAST) << WHEN) + kind)
+        words, new = (spread(one, m.shape) for one in (words, stamps))
         if mask is None:
-            stamps[spread(words, m.shape)] = new
-        else:
-            words, new, mask = (spread(one, m.shape) for one in (words, new, mask))
-            stamps[words[mask]] = new[mask]
+            return words, new
+        mask = spread(mask, m.shape)
+        return words[mask], new[mask]
 
     def stored(
         self, m: Threads, piece: Reached, size: int, parts: list[tuple[Array, Array]], dtype: np.dtype[Any],
@@ -286,23 +283,23 @@ class Races:
                 clash = clash[_bits(old) != _bits(value[place])]
                 if clash.size:
                     self._tell(m, region, here, stamps, clash, size, different=True, volatile=volatile)
-            for readers in touched.stamps()[1:] if self.checked else ():
+            for readers in touched.readers if self.checked else ():
                 stamps = readers.take(here, mode="clip")
                 clash = self._clash(m, region, stamps, mask)
                 if clash is not None:
                     self._tell(m, region, here, stamps, clash, size, volatile=volatile)
-            self._stamp(m, touched.writer, here, mask)
+            here, new = self._new(m, here, mask)
+            touched.writer[here] = new
             if region.keeps:
-                if touched.alone is None:
-                    region.before, touched.alone = region.raw.copy(), zeros(touched.writer.size, np.int32)
-                self._claim(m, touched.alone, here, mask)
+                self._claim(self._alone(region), here, self._block(new) + 1)
 
-    def _claim(self, m: Threads, alone: Array, words: Array, mask: Array | None) -> None:
-        """Record which block, counted from 1, has stored to words alone: −1 for several."""
-        words, blocks = (spread(one, m.shape) for one in (words, (self._owners - 1) // self.threads + 1))
-        if mask is not None:
-            mask = spread(mask, m.shape)
-            words, blocks = words[mask], blocks[mask]
+    def _alone(self, region: Region) -> Array:
+        if region.alone is None:
+            region.before, region.alone = region.raw.copy(), zeros(self._touched(region).writer.size, np.int32)
+        return region.alone
+
+    def _claim(self, alone: Array, words: Array, blocks: Array) -> None:
+        """Record that blocks, counted from 1, store to words."""
         before = alone[words]
         alone[words] = np.where((before == 0) | (before == blocks), blocks, -1)
         # If several blocks store at once, the word holds the last one.
@@ -362,7 +359,8 @@ class Races:
             named, element = self.place(region, int(words[here[0]]) << self.unit, item)
             blocks = one // self.threads, other // self.threads
             if among == "blocks":
-                m.findings.race(m.spot(), named, element, blocks, different)
+                # Atomics of others may have changed the value since.
+                m.findings.race(m.spot(), named, element, blocks, different and not stamps[here[0]] & ATOMIC)
             elif among == "lanes":
                 # Lanes of a warp mostly run in step, so the answer may well be right: this becomes a remark.
                 m.findings.undefined(m.spot(), "warp", named, element=element, numbers=blocks[:1])

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from grader.simulation.allocation import zeros
 from grader.simulation.findings import Named
 from grader.simulation.ptx.types import Array
+from grader.simulation.shadow import LastTouch
 
 APART = 40
 """Buffers begin 2^40 bytes apart."""
@@ -28,23 +28,6 @@ class Mapped(Protocol):
     kept: int
 
 
-class LastTouch:
-    """Last writer and reader of each word, as stamps: see `grader.simulation.ptx.races`; 0 is nobody. `another` is
-    the last reader of another warp than the last reader's. `alone` is the block that has written the word, counted from
-    1, or −1 for several.
-    """
-
-    def __init__(self, words: int) -> None:
-        self.writer = zeros(words, np.int64)
-        self.reader: Array | None = None
-        self.another: Array | None = None
-        self.alone: Array | None = None
-
-    def stamps(self) -> list[Array]:
-        """Return the stamps that there are: those of the writers, then those of the readers."""
-        return [one for one in (self.writer, self.reader, self.another) if one is not None]
-
-
 class Region:
     """Bytes at addresses from `base` on. `number` is that of the plan's buffer, or a larger one for other memory."""
 
@@ -52,8 +35,10 @@ class Region:
         self.raw, self.base, self.named, self.written, self.number = raw, base, named, written, number
         self.touched: LastTouch | None = None
         # `keeps`: `before` gets a copy of the bytes before the first store, for loads that nothing orders.
+        # `alone` is the block that has stored to each word, counted from 1, or −1 for several.
         self.keeps = False
         self.before: Array | None = None
+        self.alone: Array | None = None
         self._views: dict[Any, Array] = {}
 
     def view(self, dtype: np.dtype[Any]) -> Array:

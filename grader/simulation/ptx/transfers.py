@@ -53,7 +53,7 @@ class Elements(NamedTuple):
         if (touched := self.region.touched) is not None:
             words = self.index[self.inside] * size >> unit
             for step in range(max(1, size >> unit)):
-                for stamps in touched.stamps():
+                for stamps in (touched.writer, *touched.readers):
                     stamps[words + step] = 0
 
 

@@ -10,6 +10,7 @@ import pytest
 from grader.judging.explain.findings import PROMISED_BY_NOBODY
 from grader.plan.findings import Assertion, Misaligned, OutOfBounds, Race, Undefined, Unwritten
 from tests.languages.cuda.compiling import needs_nvcc
+from tests.rows import each_row
 from tests.simulation.ptx.launching import Outcome, compiled, empty, run, tensor
 
 pytestmark = needs_nvcc
@@ -160,6 +161,50 @@ def test_atomics_order_blocks() -> None:
     assert _run(body, grid=2, out=out).findings == []
     assert out.values("f4")[1] == 512
     _tells_of_a_fence(body)
+
+
+# What two blocks do, from line 4 on, with y[0].
+@each_row("body", [
+    "    if (!t) atomicAdd(y, 1.0f);\n    __syncthreads();\n    y[1 + i] = y[0]; // here\n",
+    "    y[1 + i] = y[0];\n    if (blockIdx.x && !t) atomicAdd(y, 1.0f); // here\n",
+    "    if (!i) y[0] = 0;\n    if (blockIdx.x && !t) atomicAdd(y, 1.0f); // here\n",
+    "    if (blockIdx.x && !t) atomicAdd(y, 1.0f);\n    __syncthreads();\n    if (!i) y[0] = 3; // here\n",
+])
+def test_atomics_race_with_loads_and_stores_of_other_blocks(body: str) -> None:
+    body = f"    int t = threadIdx.x, i = blockIdx.x * 64 + t;\n{body}"
+    found = _run(body, grid=2, block=64, out=tensor(np.zeros(1024, "f4"), "y")).findings
+    assert [(type(one), one.certain, one.element) for one in found if isinstance(one, Race)] == [(Race, False, 0)]
+    _lines(body, found, "// here")
+
+
+def test_atomics_race_with_nothing_that_is_ordered() -> None:
+    body = """    __shared__ bool last;
+    int t = threadIdx.x;
+    if (!t) {
+        atomicAdd(y + 4, x[0]);
+        atomicAdd(y + blockIdx.x, x[0]);
+        __threadfence();
+        last = atomicAdd((int*)y + 8, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last) y[16 + t] = y[4];
+    else y[512 + t] = y[blockIdx.x];
+"""
+    assert _run(body, grid=2, out=tensor(np.zeros(1024, "f4"), "y")).findings == []
+
+
+def test_readers_of_its_own_block_hide_no_reader_of_another() -> None:
+    body = """    int t = threadIdx.x;
+    float own = 0;
+    if (blockIdx.x) y[512 + t] = y[t];
+    __syncthreads();
+    if (!blockIdx.x) own = y[t] + y[t ^ 32];
+    __syncthreads();
+    if (!blockIdx.x) y[t] = own + 1; // here
+"""
+    found = _run(body, grid=2, block=64, out=tensor(np.zeros(1024, "f4"), "y")).findings
+    assert [(type(one), getattr(one, "programs", ())) for one in found] == [(Race, ((1, 0, 0), (0, 0, 0)))]
+    _lines(body, found, "// here")
 
 
 def test_the_last_block_of_many_overwrites_what_the_others_told_it() -> None:

@@ -42,5 +42,5 @@ def test_a_load_that_nothing_orders_comes_first(name: str) -> None:
     first, second, found = LOADS[name]
     out = empty(1)
     run(compiled(KERNEL.format(first=first, second=second)), 2, 1, tensor(np.zeros(4, "f4")),
-        tensor(np.zeros(1, "u4")), out, cooperative=True, setting=Setting(".cu", loads_first=True))
+        tensor(np.zeros(1, "u4")), out, cooperative=True, setting=Setting(".cu", turned=True))
     assert out.values("f4").tolist() == [found]

@@ -58,7 +58,8 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
         for number in range(count):
             step = np.uint64(number * dtype.itemsize)
             given = [get[number](m) for get in parts]
-            result = _apply(m, space, begin + step if number else begin, kind, found[0], given, bool(puts))
+            result = _apply(
+                m, space, begin + step if number else begin, kind, found[0], given, bool(puts), not plain)
             if puts:
                 puts[number](m, result)
         flagged(m, "load", fence and acquire)
@@ -69,7 +70,8 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _apply(
-    m: ChunkState, space: str, address: Array, kind: str, what: str, given: list[Array], wanted: bool
+    m: ChunkState, space: str, address: Array, kind: str, what: str, given: list[Array], wanted: bool,
+    synchronises: bool,
 ) -> Array:
     """Execute an operation for each thread. Returns the old values if they are `wanted`."""
     dtype = DTYPES[kind]
@@ -81,7 +83,7 @@ def _apply(
         mask = np.broadcast_to(True if piece.mask is None else piece.mask, m.shape)
         index = spread(piece.offsets >> (size.bit_length() - 1), m.shape)[mask]
         values = [spread(each, m.shape)[mask] for each in given]
-        _note(m, piece, index, size, what)
+        _note(m, piece, index, size, what, synchronises)
         view = piece.region.view(dtype)
         before = view[index]
         old = _made(m, view, index, values, kind, what, wanted)
@@ -94,11 +96,13 @@ def _apply(
     return result
 
 
-def _note(m: ChunkState, piece: Reached, index: Array, size: int, what: str) -> None:
+def _note(m: ChunkState, piece: Reached, index: Array, size: int, what: str, synchronises: bool) -> None:
     region = piece.region
     if region is m.spaces.local.region:
         return
-    m.spaces.races.changed(m, region, piece.offsets, piece.mask, size)
+    # Threads look at a word of global memory before the loop of a `cas`, whose first round then finds another value.
+    if what != "cas" or region.named.shared:
+        m.spaces.races.changed(m, region, piece.offsets, piece.mask, size, synchronises)
     if m.observer is not None:
         m.observer.access(m, "atomic", region, piece.offsets, piece.mask, size, 1)
     if region.written is None or what == "exch":

@@ -41,38 +41,38 @@ def test_an_atomic_knows_what_came_before_those_at_its_place(
     made: list[tuple[int, np.ndarray, bool]], knows: bool
 ) -> None:
     clocks = Clocks(3)
-    then = clocks.time(ONE)
+    then = clocks.stamps(ONE)
     for place, owner, looks in made:
         meet(clocks, place, owner, looks)
-    assert bool(clocks.ordered(ONE, then, TWO)[0]) == knows
+    assert bool(clocks.ordered(then, TWO)[0]) == knows
     # What the first one does from now on nobody knows.
-    assert not clocks.ordered(ONE, clocks.time(ONE), TWO)[0]
+    assert not clocks.ordered(clocks.stamps(ONE), TWO)[0]
 
 
 def test_atomics_of_one_operation_come_one_after_another() -> None:
     clocks, owners = Clocks(4), np.array([3, 1, 4, 2], np.int32)
-    then = clocks.time(owners)
+    then = clocks.stamps(owners)
     clocks.meet(buffer(), np.array([0, 0, 8, 0]), 4, owners, looks=True)
-    known = [[bool(clocks.ordered(owners[[i]], then[[i]], owners[[j]])[0]) for j in range(4)] for i in range(4)]
+    known = [[bool(clocks.ordered(then[[i]], owners[[j]])[0]) for j in range(4)] for i in range(4)]
     assert known == [[True, True, False, True], [False, True, False, True], [False, False, True, False],
                      [False, False, False, True]]
 
 
 def test_a_load_knows_what_came_before_the_atomics_at_its_place() -> None:
     clocks = Clocks(3)
-    then = clocks.time(ONE)
+    then = clocks.stamps(ONE)
     meet(clocks, 4, ONE, looks=False)
     clocks.look(buffer(), np.array([0]), 4, TWO)
-    assert not clocks.ordered(ONE, then, TWO)[0]
+    assert not clocks.ordered(then, TWO)[0]
     clocks.look(buffer(), np.array([4]), 4, TWO)
-    assert clocks.ordered(ONE, then, TWO)[0]
+    assert clocks.ordered(then, TWO)[0]
     # One that looks at several, and atomics on several, are taken to be at all of them.
     clocks.look(buffer(), np.array([0, 1]), 4, np.array([3, 3], np.int32))
-    assert clocks.ordered(ONE, then, THREE)[0]
-    then = clocks.time(TWO)
+    assert clocks.ordered(then, THREE)[0]
+    then = clocks.stamps(TWO)
     clocks.meet_widely(buffer(), TWO, looks=False)
     meet(clocks, 9, ONE)
-    assert clocks.ordered(TWO, then, ONE)[0]
+    assert clocks.ordered(then, ONE)[0]
 
 
 @triton.jit

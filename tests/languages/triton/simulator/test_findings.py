@@ -217,8 +217,14 @@ def mirrored_kernel(x_ptr, n):
     tl.store(x_ptr + n - 1 - tl.program_id(0), tl.load(x_ptr) + 1)  # all have read what the last one stores
 
 
-def test_a_race_between_many_readers_and_one_of_them_names_another() -> None:
-    (finding,) = found(simulate(mirrored_kernel, (8,), torch.zeros(8), 8))
+@triton.jit
+def cleared_kernel(x_ptr, n):
+    tl.atomic_add(x_ptr, 1 - tl.load(x_ptr), mask=tl.program_id(0) == n - 1)  # all have read what the last one adds to
+
+
+@each_row("kernel", [mirrored_kernel, cleared_kernel])
+def test_a_race_between_many_readers_and_one_of_them_names_another(kernel: Any) -> None:
+    (finding,) = found(simulate(kernel, (8,), torch.zeros(8), 8))
     assert isinstance(finding, Race)
     (reader, *_), (writer, *_) = finding.programs
     assert writer == 7 and reader != 7 and not finding.certain

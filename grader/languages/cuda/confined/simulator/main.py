@@ -55,7 +55,7 @@ def run(
     `Simulate`: the order of blocks (0), the contents of temporaries and outputs (others), or all if it is empty."""
     observer = ThreadObserver(watch or Watch(), (watch and watch.output) or next(iter(outputs), ""))
     byte = on.unwritten if order is not None and (not order or any(order)) else UNWRITTEN
-    setting = Setting(SUFFIX, variable_name, on, observer, loads_first=order is not None and (not order or 0 in order))
+    setting = Setting(SUFFIX, variable_name, on, observer, turned=order is not None and (not order or 0 in order))
     machine = ThreadKernels(budget or Budget(1 << 40), setting, observer)
     return driver.simulate(machine, plan, memories, outputs, twice, byte)
 

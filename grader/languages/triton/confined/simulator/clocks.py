@@ -14,6 +14,7 @@ import numpy as np
 
 from grader.languages.triton.confined.simulator.pointers import Storage
 from grader.languages.triton.confined.simulator.types import Array
+from grader.simulation.shadow import LAST, WHEN, WHO
 
 MOST_PROGRAMS = 512
 """The most programs of a launch with clocks: clocks take a number for each pair of programs."""
@@ -37,13 +38,14 @@ class Clocks:
         self._widely: dict[int, Array] = {}
         self._all: dict[int, Array] = {}
 
-    def time(self, owners: Array) -> Array:
-        return self._now.take(owners - 1)
+    def stamps(self, owners: Array, before: int = 0) -> Array:
+        """Return the stamps of accesses that owners make now, or made `before` so many of their atomics."""
+        return owners + (np.minimum(self._now.take(owners - 1) - before, LAST).astype(np.int64) << WHEN)
 
-    def ordered(self, others: Array, times: Array, owners: Array) -> Array:
-        """Return whether owners know what others did at these times; undefined for no other program (0)."""
-        known: Array = self.known.take((owners - 1) * np.int32(len(self.known)) + (others - 1))
-        return known >= times
+    def ordered(self, others: Array, owners: Array) -> Array:
+        """Return whether owners know the accesses of other programs, given as stamps; undefined for no program (0)."""
+        known: Array = self.known.take((owners - 1) * np.int32(len(self.known)) + ((others & WHO) - 1))
+        return known >= others >> WHEN
 
     def _places(self, buffer: Storage, index: Array, size: int) -> tuple[Array, Array]:
         """Return the clocks of a buffer's places, and the indices of these elements' clocks."""

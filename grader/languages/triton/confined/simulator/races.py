@@ -12,37 +12,30 @@ from grader.languages.triton.confined.simulator.ramps import LaneValues
 from grader.languages.triton.confined.simulator.state import State
 from grader.languages.triton.confined.simulator.types import Array, bits, decode
 from grader.simulation.allocation import zeros
+from grader.simulation.shadow import WHO, LastTouch
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Clash:
-    """Lanes where programs meet: `owners` touch an element now, `others` touched it before. `times` has, for each
-    element of the buffer, the time when the other program did; None if no clock is to be asked."""
+    """Lanes where programs meet: `owners` touch an element now, `others`, as stamps, touched it before."""
 
     others: Array
-    times: Array | None
     owners: Array
     lanes: Array
 
 
-class Shadow:
+class Shadow(LastTouch):
     """The accesses to a buffer that a launch stores to, element by element. Programs are numbered from 1; 0 is none.
+    Without `clocks` a stamp is the number alone.
 
-    `writer` and `reader` are the last programs that did so; `another` is a reader other than the last one; `other` made
-    an atomic before the last program did. With `clocks`, `wrote`, `read`, `another_read` and `other_wrote` are the
-    times of these four.
+    The writer may have made an `atomic`; `other` made an atomic before the writer did.
     """
 
     def __init__(self, elements: int, size: int, clocks: Clocks | None = None) -> None:
+        super().__init__(elements, np.int32 if clocks is None else np.int64)
         self.size, self.clocks = size, clocks
-        self.writer = zeros(elements, np.int32)
         self.atomic: Array | None = None
-        self.reader: Array | None = None
-        self.another: Array | None = None
         self.other: Array | None = None
-        self.wrote, self.read, self.another_read, self.other_wrote = [np.zeros(0, np.int32)] * 4
-        if clocks is not None:
-            self.wrote = zeros(self.writer.size, np.int32)
         # The value that the last store or atomic replaced, if known, or else the number that it added; only in a run
         # in which loads may come early.
         self.replaced, self.known = np.zeros(0, f"u{size}"), np.zeros(0, bool)
@@ -55,6 +48,13 @@ class Shadow:
         # stores.
         self.lanes: Array | None = None
         self.when = np.zeros(0, np.int32)
+
+    def who(self, stamps: Array) -> Array:
+        """Return the programs of stamps."""
+        return stamps if self.clocks is None else stamps & WHO
+
+    def _stamps(self, owners: Array, before: int = 0) -> Array:
+        return owners if self.clocks is None else self.clocks.stamps(owners, before)
 
     def stored_by(self, index: LaneValues, numbers: Array, barrier: int) -> None:
         """Note that the lanes `numbers` store at an index, after `barrier` barriers."""
@@ -69,35 +69,31 @@ class Shadow:
         """Store values at an index of the same shape, for the programs that own them, and report races."""
         if index.low <= self.high and index.high >= self.low:
             before = index.take(self.writer)
-            clash = (before != 0) & (before != owners)
+            clash = (before != 0) & (self.who(before) != owners)
             if clash.any():
                 differs = clash & (bits(index.take(data)) != bits(values))
-                self._report(state, source, index, _Clash(before, self.wrote, owners, differs), certain=True)
+                self._report(state, source, index, _Clash(before, owners, differs), certain=True)
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
-        if self.reader is not None and self.another is not None:
-            before = index.take(self.reader)
-            others = np.where(before == owners, index.take(self.another), before)
+        if self.readers:
+            others = self._other_readers(index, owners)
             clash = others != 0
             if clash.any():
                 clash &= bits(index.take(data)) != bits(values)
-                if self.clocks is not None and clash.any():
-                    times = np.where(before == owners, index.take(self.another_read), index.take(self.read))
-                    clash = self._open(state, source, index, others, times, owners, clash, loads=False)
+                if clash.any():
+                    clash = self._open(state, source, index, _Clash(others, owners, clash), loads=False)
                 ordered = self.clocks is not None
-                self._report(state, source, index, _Clash(others, None, owners, clash), certain=False, now=ordered)
-        if self.clocks is not None:
-            times = self.clocks.time(owners)
-            if state.early:
-                self._keep(data, index, owners, times)
-            index.put(self.wrote, times)
-        index.put(self.writer, owners)
+                self._report(state, source, index, _Clash(others, owners, clash), certain=False, now=ordered)
+        new = self._stamps(owners)
+        if state.early and self.clocks is not None:
+            self._keep(data, index, new)
+        index.put(self.writer, new)
         index.put(data, values)
         differs = None if index.apart() else bits(index.take(data)) != bits(values)
         if differs is not None and differs.any():
             after = index.take(self.writer)
-            self._report(
-                state, source, index, _Clash(after, None, owners, differs & (after != owners)), certain=True, now=True)
-            differs &= after == owners
+            lost = self.who(after) != owners
+            self._report(state, source, index, _Clash(after, owners, differs & lost), certain=True, now=True)
+            differs &= ~lost
             if differs.any():
                 owner = np.broadcast_to(owners, differs.shape)[differs][0]
                 state.findings.undefined(
@@ -120,50 +116,38 @@ class Shadow:
             atomic = None if self.clocks is None or self.atomic is None else index.take(self.atomic)
             atomic = None if atomic is None or not atomic.any() else atomic
             if waits:
-                self._look(source, index, before, atomic, owners, late)
+                self._look(source, index, atomic, owners, late)
                 self._follow(before, atomic, owners)
-            clash = (before != 0) & (before != owners)
+            clash = (before != 0) & (self.who(before) != owners)
             if clash.any():
-                self._report(
-                    state, source, index, _Clash(before, self.wrote, owners, clash), certain=False, loads=not waits)
+                self._report(state, source, index, _Clash(before, owners, clash), certain=False, loads=not waits)
             if not waits:
                 if atomic is not None and self.other is not None:
                     other = index.take(self.other)
-                    clash = atomic & (other != 0) & (other != owners) & (before == owners)
+                    clash = atomic & (other != 0) & (self.who(other) != owners) & (self.who(before) == owners)
                     if clash.any():
-                        times = index.take(self.other_wrote)
-                        self._open(state, source, index, other, times, owners, clash, loads=True)
-                self._look(source, index, before, atomic, owners, late)
-        if self.reader is None or self.another is None:
-            self.reader, self.another = (zeros(self.writer.size, np.int32) for _ in range(2))
-            if self.clocks is not None:
-                self.read, self.another_read = (zeros(self.writer.size, np.int32) for _ in range(2))
-        before, times = index.take(self.reader), None
-        if self.clocks is not None:
-            times, now = index.take(self.read), self.clocks.time(owners)
-            index.put(self.read, now)
-        index.put(self.reader, owners)
-        # Only one of the lanes that read the same element is the last.
-        lost = index.take(self.reader) != owners
-        others = np.where(lost, owners, before)
-        several = (others != 0) & (others != index.take(self.reader))
-        if several.any():
-            self.another[index.array()[several]] = others[several]
-            if times is not None:
-                self.another_read[index.array()[several]] = np.where(lost, now, times)[several]
+                        self._open(state, source, index, _Clash(other, owners, clash), loads=True)
+                self._look(source, index, atomic, owners, late)
+        self.read(index, self._stamps(owners), (self.who,))
+
+    def _other_readers(self, index: LaneValues, owners: Array) -> Array:
+        """Return the stamp of a reader other than the owner for each element; 0 for none."""
+        reader, another = (index.take(stamps) for stamps in self.readers)
+        return np.where(self.who(reader) == owners, another, reader)
 
     def _look(
-        self, source: Origin, index: LaneValues, before: Array, atomic: Array | None, owners: Array, late: Array | None
+        self, source: Origin, index: LaneValues, atomic: Array | None, owners: Array, late: Array | None
     ) -> None:
         """Give owners, except for `late` ones, the knowledge of the atomics on the elements that they load."""
         if self.clocks is None or atomic is None:
             return
-        owners = np.broadcast_to(owners, before.shape)
+        owners = np.broadcast_to(owners, atomic.shape)
         seen = atomic if late is None else atomic & ~late[owners - 1]
         self.clocks.look(source.buffer, index.array()[seen], self.size, owners[seen])
 
     def _follow(self, before: Array, atomic: Array | None, owners: Array) -> None:
         """Give owners the knowledge of the programs whose stores they wait for."""
+        before = self.who(before)
         stored = (before != 0) & (before != owners)
         stored = stored if atomic is None else stored & ~atomic
         if self.clocks is not None and stored.any():
@@ -181,23 +165,21 @@ class Shadow:
         if self.atomic is None:
             self.atomic = zeros(self.writer.size, bool)
         before, atomic = index.take(self.writer), index.take(self.atomic)
-        others = (before != 0) & (before != owners)
+        others = (before != 0) & (self.who(before) != owners)
         clash = others & ~atomic
         if clash.any():
-            self._report(state, source, index, _Clash(before, self.wrote, owners, clash), certain=False)
-        if self.reader is not None:
-            reader = index.take(self.reader)
-            clash = (reader != 0) & (reader != owners)
-            if clash.any():
+            self._report(state, source, index, _Clash(before, owners, clash), certain=False)
+        if self.readers:
+            readers = self._other_readers(index, owners)
+            if readers.any():
                 # An atomic made now does not show that its program has waited for the reader.
-                self._report(state, source, index, _Clash(reader, None, owners, clash), certain=False, now=True)
+                self._report(state, source, index, _Clash(readers, owners, readers != 0), certain=False, now=True)
         self.low, self.high = min(self.low, index.low), max(self.high, index.high)
-        index.put(self.writer, owners)
+        new = self._stamps(owners, before=1)
+        index.put(self.writer, new)
         if self.clocks is not None:
-            now = self.clocks.time(owners) - 1
             if source.buffer.index in state.shared:
-                self._note_other(index, before, others & atomic, owners, now)
-            index.put(self.wrote, now)
+                self._note_other(index, before, others & atomic, new)
             if state.early:
                 if self.added is None:
                     whole = added is None or added.dtype.kind != "f"
@@ -208,25 +190,22 @@ class Shadow:
         if not atomic.all():
             index.put(self.atomic, True)
 
-    def _note_other(self, index: LaneValues, before: Array, follows: Array, owners: Array, now: Array) -> None:
+    def _note_other(self, index: LaneValues, before: Array, follows: Array, new: Array) -> None:
         """Note for each atomic the other program that made the atomic before it."""
         if self.other is None:
-            self.other, self.other_wrote = (zeros(self.writer.size, np.int32) for _ in range(2))
+            self.other = zeros(self.writer.size, self.writer.dtype)
         if follows.any():
-            places = index.array()[follows]
-            self.other[places], self.other_wrote[places] = before[follows], self.wrote[places]
+            self.other[index.array()[follows]] = before[follows]
         # Only one of the atomics on the same element is the last.
-        lost = index.take(self.writer) != owners
+        lost = index.take(self.writer) != new
         if lost.any():
-            places = index.array()[lost]
-            self.other[places], self.other_wrote[places] = owners[lost], now[lost]
+            self.other[index.array()[lost]] = new[lost]
 
-    def _keep(self, data: Array, index: LaneValues, owners: Array, times: Array) -> None:
+    def _keep(self, data: Array, index: LaneValues, new: Array) -> None:
         """Note the values that a store replaces; of several stores by a program at one time, the first counts."""
         old = bits(index.take(data))
         if self.replaced.size:
-            again = (index.take(self.writer) == owners) & (index.take(self.wrote) == times)
-            old = np.where(again, index.take(self.replaced), old)
+            old = np.where(index.take(self.writer) == new, index.take(self.replaced), old)
         self.keep(index, old)
 
     def keep(self, index: LaneValues, old: Array) -> None:
@@ -248,8 +227,8 @@ class Shadow:
         live = (places >= 0) & (places < data.size) & (True if live is None else live)
         index = np.where(live, places, 0)
         writer = self.writer[index]
-        clash = live & (writer != 0) & (writer != owners)
-        clash[clash] = ~self.clocks.ordered(writer[clash], self.wrote[index[clash]], owners[clash])
+        clash = live & (writer != 0) & (self.who(writer) != owners)
+        clash[clash] = ~self.clocks.ordered(writer[clash], owners[clash])
         if not clash.any():
             return values, None
         values = values.copy()
@@ -263,19 +242,16 @@ class Shadow:
         values[clash] = old
         return values, late
 
-    def _open(
-        self, state: State, source: Origin, index: LaneValues, others: Array, times: Array, owners: Array, clash: Array,
-        *, loads: bool,
-    ) -> Array:
-        """Return the clashes that no atomics have ordered. `times` are those at which `others` touched the elements.
-        With `loads`, reports a load that could as well have come first."""
+    def _open(self, state: State, source: Origin, index: LaneValues, clash: _Clash, *, loads: bool) -> Array:
+        """Return the clashing lanes that no atomics have ordered. With `loads`, reports a load that could as well have
+        come first."""
         if self.clocks is None:
-            return clash
-        open = clash & ~self.clocks.ordered(others, times, owners)
+            return clash.lanes
+        open: Array = clash.lanes & ~self.clocks.ordered(clash.others, clash.owners)
         if loads and open.any():
             first = int(np.argmax(open))
-            other, owner, place = (
-                int(np.broadcast_to(each, open.shape).flat[first]) for each in (others, owners, index.array()))
+            other, owner, place = (int(np.broadcast_to(each, open.shape).flat[first])
+                                   for each in (self.who(clash.others), clash.owners, index.array()))
             state.findings.undefined(state.place(), "unordered", source.named, element=place, certain=False,
                                        numbers=[other - 1, owner - 1])
         return open
@@ -290,21 +266,21 @@ class Shadow:
         store, and this program has made an atomic, too: a lock, a ticket, a counter that all wait for. A clash that
         only the clocks show is not certain: the answer with another order or early loads decides.
         """
-        others, owners, clashes = clash.others, clash.owners, clash.lanes
-        open = clashes
-        if self.clocks is not None and clash.times is not None and not now:
-            open = self._open(state, source, index, others, index.take(clash.times), owners, clashes, loads=loads)
+        open = clashes = clash.lanes
+        if not now:
+            open = self._open(state, source, index, clash, loads=loads)
             if not open.any() and state.released is None:
                 return
         if self.atomic is not None and certain:
             certain = not index.take(self.atomic)[clashes].any()
         others, owners, places, open = (
-            np.broadcast_to(each, clashes.shape)[clashes] for each in (others, owners, index.array(), open))
+            np.broadcast_to(each, clashes.shape)[clashes]
+            for each in (self.who(clash.others), clash.owners, index.array(), open))
         if state.synced is not None and not now:
             stored = np.zeros(1, state.synced.dtype) if self.stored is None else self.stored
             before = state.synced[others - 1] > stored.take(others - 1, mode="clip")
             synced = before & (state.synced[owners - 1] > 0)
-            if self.clocks is None or clash.times is None:
+            if self.clocks is None:
                 open = ~synced
             if state.released is not None and state.acquired is not None and state.relaxed:
                 released = state.released[others - 1] > stored.take(others - 1, mode="clip")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from grader.languages.triton.confined.simulator.types import Array
+from grader.simulation.shadow import Indexed
 
 
 class Ramp:
@@ -130,25 +131,16 @@ def gather(data: Array, offsets: Array | Ramp) -> Array:
     return result
 
 
-class LaneValues:
-    """Elements of a vector, as indices of any shape."""
+class LaneValues(Indexed):
+    """Elements of a vector, with the range of their indices."""
 
     def __init__(self, index: Array) -> None:
-        self.index = index
+        super().__init__(index)
         self.low, self.high = (int(index.min()), int(index.max())) if index.size else (0, -1)
 
     def apart(self) -> bool:
         """Return whether each element is known to occur only once."""
         return False
-
-    def take(self, data: Array) -> Array:
-        return data.take(self.index)
-
-    def put(self, data: Array, values: Any) -> None:
-        data[self.index] = values
-
-    def array(self) -> Array:
-        return self.index
 
 
 class Runs(LaneValues):

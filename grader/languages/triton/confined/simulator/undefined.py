@@ -20,7 +20,7 @@ def note_own_stores(
 ) -> None:
     """Note a load of elements that the same program has stored: by another lane without a barrier, or earlier in a
     pipelined loop."""
-    own = index.take(shadow.writer) == owners
+    own = shadow.who(index.take(shadow.writer)) == owners
     if not own.any():
         return
     programs, elements = (np.broadcast_to(each, own.shape) for each in (owners - 1, index.array()))
