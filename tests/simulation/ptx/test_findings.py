@@ -258,45 +258,6 @@ def test_atomics_of_shared_memory_need_barriers_too() -> None:
         _lines(less, [found], where)
 
 
-def test_threads_that_arrive_at_a_barrier_early_order_what_they_have_stored() -> None:
-    arrive = 'asm volatile("bar.arrive 1, 256;" ::: "memory");'
-    body = f"""    __shared__ float s[128];
-    int t = threadIdx.x;
-    if (t < 128) {{ s[t] = x[t]; {arrive} y[t] = 0; }}
-    else {{ asm volatile("bar.sync 1, 256;" ::: "memory"); y[t] = s[t - 128]; }} // use
-"""
-    assert _run(body).findings == []
-    late = body.replace(f"s[t] = x[t]; {arrive}", f"{arrive} s[t] = x[t];")
-    assert {one.what for one in _run(late).findings if isinstance(one, Undefined)} == {"shared"}
-
-
-@pytest.mark.parametrize(("publish", "wait"), [
-    ("__threadfence_block(); __syncwarp(); if (lane == 0) ready = 1;",
-     "if (lane == 0) while (ready == 0) { } __syncwarp(); __threadfence_block();"),
-    ("__threadfence(); __syncwarp(); if (lane == 0) atomicExch((int*)&ready, 1);",
-     "if (lane == 0) while (atomicAdd((int*)&ready, 0) == 0) { } __syncwarp(); __threadfence();"),
-    ("__syncwarp(); if (lane == 0) cuda::atomic_ref<int, cuda::thread_scope_block>(*(int*)&ready).store("
-     "1, cuda::std::memory_order_release);",
-     "if (lane == 0) while (cuda::atomic_ref<int, cuda::thread_scope_block>(*(int*)&ready).load("
-     "cuda::std::memory_order_acquire) == 0) { } __syncwarp();"),
-], ids=["volatile", "atomic", "release"])
-def test_a_flag_with_fences_orders_warps(publish: str, wait: str) -> None:
-    body = f"""    __shared__ float s[32];
-    __shared__ volatile int ready;
-    int t = threadIdx.x, lane = t & 31;
-    if (t == 0) ready = 0;
-    __syncthreads();
-    if (t < 32) {{ s[lane] = x[lane]; {publish} y[t] = 0; }}
-    else if (t < 64) {{ {wait} y[t] = s[lane]; }} // use
-"""
-    before = "#include <cuda/atomic>\n"
-    assert _run(body, before=before).findings == []
-    early = body.replace(f"s[lane] = x[lane]; {publish}", f"{publish} s[lane] = x[lane];")
-    for wrong in (early, body.replace("__threadfence_block();", "").replace("__threadfence();", "")):
-        found = {one.what for one in _run(wrong, before=before).findings if isinstance(one, Undefined)}
-        assert found == {"shared"} or wrong == body
-
-
 def test_shared_arrays_end_before_the_next_one() -> None:
     body = """    __shared__ float a[256], b[256];
     int t = threadIdx.x;

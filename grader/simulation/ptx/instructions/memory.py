@@ -122,8 +122,8 @@ def flagged(m: ChunkState, what: Literal["fence", "store", "load"], fence: bool 
     load, with one behind."""
     if m.spaces.races.checked:
         threads = m.out(np.broadcast_to(True if m.mask is None else m.mask, m.shape))
-        # Accesses before it in the same step are earlier.
-        m.clock += 1
+        # Accesses before a fence or a store in the same step are earlier.
+        m.clock += what != "load"
         if fence and what == "store":
             m.spaces.races.flagged(threads, m.clock, "fence")
         m.spaces.races.flagged(threads, m.clock, what)
