@@ -98,6 +98,8 @@ JUDGE_CHANGES = {
     17: "Hints say programs, blocks, lanes and threads as the file's language does, also about an output that is read. "
         "An input that changed beside an output that nothing wrote has one hint, without a guess. Kernels in Gluon "
         "are judged.",
+    18: "An error of a language's compiler that does not say where has the line of its statement. A launch with "
+        "threads before blocks is named.",
 }
 """The changes that each version of the judge made."""
 
