@@ -158,6 +158,8 @@ NO_TENSOR = "AttributeError: 'NoneType' object has no attribute 'to_tensor'"
     ("compile_error", "NameError: acc is not defined", "y = acc + 1", "set only in a branch or another loop"),
     ("compile_error", "invalid axis 1. Expected -1 <= axis < 1", "s = tl.sum(x, axis=1)", "has axis 0 alone"),
     ("compile_error", "cannot reassign constexpr left in the loop", "while left > 0:", "left changes its type"),
+    ("exception", "ValueError: not enough values to unpack (expected 3, got 2)", "x, w, rstd = ctx.saved_tensors",
+     "that forward gives to ctx.save_for_backward"),
     # What MLIR says.
     ("compile_error", "'scf.if' op operand #0 must be 1-bit signless integer, but got 'tensor<64xi1>'",
      "y = a if x > 0 else b", "tl.where"),

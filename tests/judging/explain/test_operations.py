@@ -62,6 +62,14 @@ def test_a_plan_shows_why_nothing_is_written(made: Plan, message: str, hint: str
     assert (detail.place.line if detail.place else 0) == line
 
 
+def test_what_an_autograd_function_returns_is_made_by_torch_empty() -> None:
+    layer = LINE.model_copy(update={"autograd": "Line"})
+    detail = explain_unwritten(called(
+        layer, LINE.cases[0], torch.empty(5000), plan=plan(launch(X, OWN)), call=0, source=SOURCE))
+    assert detail is not None and "out is passed to no launch." in detail.message
+    assert detail.hint == "Pass the tensor that is returned or saved as out to the kernel that stores it."
+
+
 @pytest.mark.parametrize("first", [
     launch(X, OUT),
     launch(Descriptor(view=view(OUT), block=[16]), X),

@@ -27,6 +27,8 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
      "CompilationError: arange's range must be a power of 2", "next_power_of_2"),
     (Failed(seq=1, failure="wrong_signature", message="silu(x)", line=10), "wrong_signature",
      "The function is defined as silu(x).", "called as silu(x, out)"),
+    (Failed(seq=1, failure="autograd", message="ctx.scale is not set; set it in forward", line=10), "wrong_signature",
+     "ctx.scale is not set; set it in forward.", "PyTorch, and the grader, call silu(x, out)."),
     (Failed(seq=1, failure="unsupported", message="a descriptor that rounds: leave it out", line=10), "unsupported",
      "Not supported in line 10: a descriptor that rounds: leave it out.", "who see a flag"),
     (Failed(seq=1, failure="too_large", message="16,385 operations", line=10), "over_limit", "16,385 operations",

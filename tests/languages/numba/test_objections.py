@@ -1,5 +1,10 @@
 """A page of Numba's compiler becomes a sentence and a line for a student."""
 
+from typing import Any
+
+import pytest
+
+from grader.languages.numba.confined import api
 from grader.languages.numba.confined.objections import objection
 from tests.rows import each_row
 
@@ -36,3 +41,21 @@ LINES = ["import math", "def silu_kernel(x, out):", "    out[0] = X"]
 ])
 def test_an_objection_is_a_sentence(said: str, line: int, sentence: str) -> None:
     assert objection(said, "silu.py", LINES) == (line, sentence)
+
+
+@each_row(("statement", "sentence"), [
+    ("out[0] = x", "float32[:] takes no float32[:] at an index int"),
+    ("cuda.shared.array((TILE, TILE + 1), float32)", "cuda.shared.array does not take (int, int64), float32"),
+])
+def test_an_error_that_does_not_say_where_has_the_line_of_its_statement(statement: str, sentence: str) -> None:
+    """Of some statements this version of Numba gives no line."""
+    text = f"from numba import cuda, float32\n\nTILE = 32\n\ndef kernel(x, out):\n    {statement}\n"
+    names: dict[str, Any] = {}
+    exec(compile(text, "silu.py", "exec"), names)
+    # As the planner imports Numba, with settings that are read at its first import.
+    numba: Any = api
+    vector = numba.float32[::1]
+    with pytest.raises(numba.CoreError) as raised:
+        numba.cuda.compile(names["kernel"], (vector, vector), device=False, cc=(9, 0), output="ptx", abi="numba")
+    assert objection(str(raised.value), "silu.py", text.split("\n"))[1] == sentence
+    assert api.line_of(raised.value, "silu.py") == 6 and api.line_of(raised.value, "other.py") == 0

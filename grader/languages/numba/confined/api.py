@@ -173,3 +173,15 @@ def ptx_of(kernel: Any, symbol: str) -> tuple[str, list[str]]:
 def is_error(error: BaseException) -> bool:
     """Return whether Numba's compiler raised an exception."""
     return isinstance(error, (NumbaError, CoreError, NvvmError))
+
+
+def line_of(error: BaseException, file: str) -> int:
+    """Return the line of a file whose types Numba was inferring as it raised an error, which need not say so; 0 for
+    none."""
+    found, trace = 0, error.__traceback__
+    while trace is not None:
+        place = getattr(trace.tb_frame.f_locals.get("self"), "loc", None)
+        if place is not None and getattr(place, "filename", "") == file:
+            found = int(place.line)
+        trace = trace.tb_next
+    return found

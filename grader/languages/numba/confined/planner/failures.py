@@ -23,7 +23,8 @@ def failed(session: Session, error: BaseException, seq: int) -> Failed:
         return found
     where, said = objection(str(compiled), session.file, linecache.getlines(session.file))
     return found.model_copy(update={
-        "failure": "compile_error", "message": text(said, MESSAGE), "line": where or found.line})
+        "failure": "compile_error", "message": text(said, MESSAGE),
+        "line": where or api.line_of(compiled, session.file) or found.line})
 
 
 def undefined(error: BaseException) -> list[str]:
