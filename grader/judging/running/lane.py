@@ -27,7 +27,7 @@ from grader import temporary
 from grader.judging.running import fork_servers
 from grader.plan import wire
 from grader.sandbox.confine import processes
-from grader.sandbox.forkserver import isolation
+from grader.sandbox.forkserver import clock, isolation
 from grader.sandbox.forkserver.conversation import Conversation
 from grader.sandbox.forkserver.handle import ForkServer
 from grader.sandbox.forkserver.isolation import Isolation
@@ -69,8 +69,10 @@ class Station:
             if not self._fork_servers or not self._fork_servers[0].alive:
                 while self._fork_servers:
                     self._fork_servers.pop().close()
-                _prepare()
-                self._fork_servers.append(self._isolation().fork_server("planner", "simulator", "compiler"))
+                # A submission does not pay for its start, which takes many seconds on a busy machine.
+                with clock.stopped():
+                    _prepare()
+                    self._fork_servers.append(self._isolation().fork_server("planner", "simulator", "compiler"))
             return self._fork_servers[0]
 
     def converse(self, role: wire.Role, limits: wire.Limits) -> Conversation:
