@@ -54,10 +54,18 @@ CASES: list[tuple[str, str, Any, dict[str, Any]]] = [
      "asm volatile(\"bar.arrive %0, %1;\" :: \"r\"(id), \"r\"(128) : \"memory\"); y[t] = t; }\n"
      "else { asm volatile(\"bar.sync %0, %1;\" :: \"r\"(id), \"r\"(128) : \"memory\"); y[t] = s[t - 128]; }",
      lambda y: (y[:128] == T[:128]).all() and (y[128:256] == T[:128]).all(), {}),
-    ("async copies", "__shared__ float s[256]; int t = threadIdx.x;\n"
-     "__pipeline_memcpy_async(s + t, x + t, 4, t > 250 ? 4 : 0);\n"
+    ("async copies", "__shared__ float s[256]; volatile __shared__ float own[256]; int t = threadIdx.x; own[t] = t;\n"
+     "unsigned to = __cvta_generic_to_shared(s + t), bytes = t > 250 ? 0 : 4;\n"
+     "asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" :: \"r\"(to), \"l\"(x + t), \"r\"(bytes));\n"
+     "if (t % 2) y[256 + t] = own[t];\n"
      "__pipeline_commit(); __pipeline_wait_prior(0); __syncthreads(); y[t] = s[255 - t];",
-     lambda y: (y[:5] == 0).all() and (y[5:256] == 255 - T[5:]).all(), {"before": "#include <cuda_pipeline.h>"}),
+     lambda y: (y[:5] == 0).all() and (y[5:256] == 255 - T[5:]).all() and (y[257:512:2] == T[1::2]).all(),
+     {"before": "#include <cuda_pipeline.h>"}),
+    ("a policy of the cache", "unsigned long long p; float v;\n"
+     "asm(\"createpolicy.fractional.L2::evict_last.b64 %0, 1.0;\" : \"=l\"(p));\n"
+     "asm(\"ld.global.L2::cache_hint.f32 %0, [%1], %2;\" : \"=f\"(v)\n"
+     ": \"l\"(__cvta_generic_to_global(x + threadIdx.x)), \"l\"(p)); y[threadIdx.x] = v;",
+     lambda y: (y[:256] == T).all(), {}),
     ("few threads of many blocks", "__shared__ float s[256]; int t = threadIdx.x; s[t] = x[t]; __syncthreads();\n"
      "float v = s[255 - t]; if (t % 8 == 0) for (int i = 0; i < n; i += 512) v += f;\n"
      "if (t / 32 == 2) for (int i = 0; i < n; i += 512) v += __shfl_xor_sync(~0u, s[t], 1) * f;\n"

@@ -1,6 +1,7 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """Programs of one grid know their places, and those that take different ways meet again with the right numbers."""
 
+import pytest
 import torch
 import triton
 import triton.language as tl
@@ -71,6 +72,28 @@ def test_programs_of_several_rows_read_what_they_wrote() -> None:
     x, out = torch.randn(37, 50), poison(37, 50)
     right(simulate(softmax_kernel, (8,), x, out, 37, 50, 0.5, BLOCK=64))
     close(out, torch.softmax(x * 0.5, 1))
+
+
+@triton.jit
+def both(pointers, block):
+    return tl.load(pointers) + tl.load(block)
+
+
+@triton.jit
+def advancing_kernel(x_ptr, out_ptr, B: tl.constexpr):
+    lanes, first = tl.arange(0, B), tl.multiple_of(tl.program_id(0) * 3 * B, B)
+    pointers, block = x_ptr + first + lanes, tl.make_block_ptr(x_ptr + first, (3 * B,), (1,), (0,), (B,), (0,))
+    for _ in range(tl.program_id(0) % 3):
+        pointers += B
+        block = tl.advance(block, (B,))
+    tl.store(out_ptr + tl.program_id(0) * B + lanes, both(pointers, block))
+
+
+@pytest.mark.filterwarnings("ignore:tl.make_block_ptr is deprecated")
+def test_each_program_advances_its_own_pointers() -> None:
+    x, out = torch.randn(5, 3, N), torch.empty(5, N)
+    right(simulate(advancing_kernel, (5,), x, out, B=N))
+    assert torch.equal(out, 2 * x[range(5), [program % 3 for program in range(5)]])
 
 
 @triton.jit
