@@ -256,7 +256,7 @@ class Listed(Message):
 class PlanEdited(Message):
     """A request to load several edited files, and plan `call` of the function of each. Descriptor 0 holds `Texts`,
     `bytes` long; descriptor 1 takes a plan for each file, at multiples of EDITED_PLAN_BYTES; in a language with a
-    builder, descriptor 2 holds the files' build. Each file has `seconds` of processor time."""
+    builder, descriptor 2 holds the files' build. Each file has `seconds` of processor time; if built, of the clock."""
 
     op: Literal["plan_edited"] = "plan_edited"
     load: Load

@@ -19,7 +19,6 @@ from grader.judging.plans.planning import Wanted, given_of
 from grader.judging.plans.rules import check, check_kernels
 from grader.judging.prepared import Prepared
 from grader.judging.running.buffers import memory_file
-from grader.judging.running.builders import AT_ONCE
 from grader.judging.running.exchange import ask_once
 from grader.judging.running.simulation import Ran, Simulation
 from grader.plan.edits import Edit, Edits
@@ -37,8 +36,9 @@ from grader.plan.messages import (
 from grader.plan.plan import Malformed, Plan, read_plan
 from grader.sandbox.forkserver.conversation import Lost
 
-# Processor seconds to plan a file. An honest file takes some ten milliseconds.
-FILE_SECONDS = 1.0
+# Processor seconds to plan a file, and seconds of the clock to plan one that has been built. An honest file takes some
+# ten milliseconds.
+FILE_SECONDS, BUILT_SECONDS = 1.0, 3.0
 # Element operations of a call: many times what a small case takes. They end an endless loop, since a clock would end it
 # elsewhere the next time.
 OPERATIONS = 200_000_000
@@ -92,24 +92,22 @@ class Trial:
         self._simulation.end()
 
     def _built(self, texts: Sequence[str]) -> Iterator[Plan | None]:
-        """Yield the plans of files that have to be built first: together, in as many parts as there are builders."""
+        """Yield the plans of files that have to be built first, all together."""
         if texts[0] == self._task.text:
             # The file as it stands has been built.
-            yield from self._together([texts[:1]])[0]
+            yield from self._together(texts[:1])
             texts = texts[1:]
-        plans = self._together([texts[first::AT_ONCE] for first in range(min(AT_ONCE, len(texts)))])
-        if any(plan for part in plans for plan in part):
-            yield from (plans[number % AT_ONCE][number // AT_ONCE] for number in range(len(texts)))
-            return
-        # A file may be one that does not compile beside others.
-        for first in range(0, len(texts), AT_ONCE):
-            yield from chain(*self._together([[text] for text in texts[first:first + AT_ONCE]]))
+        plans = self._together(texts) if texts else []
+        if any(plans):
+            yield from plans
+        else:
+            # A file may be one that does not compile beside others.
+            yield from chain.from_iterable(self._together([text]) for text in texts)
 
-    def _together(self, parts: Sequence[Sequence[str]]) -> list[list[Plan | None]]:
-        """Return the plans of the files of each part, which are built as one."""
-        made = [self._preparing.build_together(part) for part in parts]
-        return [self._planned(part, built) if isinstance(built := one.result(), bytes) else [None] * len(part)
-                for part, one in zip(parts, made, strict=True)]
+    def _together(self, texts: Sequence[str]) -> list[Plan | None]:
+        """Return the plans of files that are built as one."""
+        built = self._preparing.build_together(texts).result()
+        return self._planned(texts, built) if isinstance(built, bytes) else [None] * len(texts)
 
     def _planned(self, texts: Sequence[str], built: bytes | None = None) -> list[Plan | None]:
         assignment, written = self._task.assignment, Texts(texts=list(texts)).model_dump_json().encode()
@@ -117,11 +115,14 @@ class Trial:
                     given=self._given, autograd=bool(assignment.autograd))
         call = PlanCall(seq=0, given=self._given, copies=bool(assignment.operators))
         files = [memory_file(contents=written), memory_file(len(texts) * EDITED_PLAN_BYTES)]
-        files += [] if built is None else [memory_file(contents=built)]
+        seconds, more = FILE_SECONDS, MORE_SECONDS
+        if built is not None:
+            files.append(memory_file(contents=built))
+            seconds = more = BUILT_SECONDS
         try:
             reply = self._asked(
-                PlanEdited(seq=0, load=load, call=call, bytes=len(written), seconds=FILE_SECONDS), files,
-                REQUEST_SECONDS + MORE_SECONDS * len(texts))
+                PlanEdited(seq=0, load=load, call=call, bytes=len(written), seconds=seconds), files,
+                REQUEST_SECONDS + more * len(texts))
             if not isinstance(reply, PlannedEdited) or len(reply.plans) != len(texts):
                 return [None] * len(texts)
             return [self._read(files[1], number, size) for number, size in enumerate(reply.plans)]
