@@ -54,10 +54,11 @@ class LastTouch:
         before = words.take(reader)
         words.put(reader, stamps)
         now = words.take(reader)
+        # If several read a word at once, one of them is the last.
+        first = np.where(now == stamps, before, stamps)
+        if not first.any():
+            return
         for group, other in zip(groups, others, strict=True):
-            last = group(now)
-            # If several read a word at once, one of them is the last.
-            first = np.where(group(stamps) == last, before, stamps)
-            several = (first != 0) & (group(first) != last)
+            several = (first != 0) & (group(first) != group(now))
             if several.any():
                 other[words.array()[several]] = first[several]

@@ -197,11 +197,11 @@ class Races:
         self, m: Threads, region: Region, words: Array, stamps: Array, mask: Array | None, item: int
     ) -> None:
         """Record a word that another block has stored and published by an atomic, without a fence between the two."""
-        near = (stamps != 0) & (stamps & ATOMIC == 0) & (True if mask is None else mask)
+        near = stamps != 0 if mask is None else (stamps != 0) & mask
         at = np.flatnonzero(np.broadcast_to(near, m.shape)) if near.any() else np.zeros(0, np.int64)
         words, stamps, owners = (np.broadcast_to(one, m.shape).reshape(-1)[at] for one in (words, stamps, self._owners))
         theirs, ours = ((one - 1) // self.threads for one in (stamps & WHO, owners))
-        loose = np.flatnonzero((theirs != ours) & (self.fenced[theirs] <= stamps >> WHEN))
+        loose = np.flatnonzero((theirs != ours) & (self.fenced[theirs] <= stamps >> WHEN) & (stamps & ATOMIC == 0))
         if loose.size:
             first = loose[0]
             named, element = self.place(region, int(words[first]) << self.unit, item)
