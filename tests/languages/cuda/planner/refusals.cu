@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cassert>
+#include <csignal>
 #include <dlfcn.h>
 #include <stdexcept>
 #include <thread>
@@ -15,6 +16,9 @@ __global__ void __launch_bounds__(64) few(float *y) { y[threadIdx.x] = 0; }
 __global__ void big(float *y) { extern __shared__ float s[]; s[0] = 1; y[0] = s[0]; }
 __global__ void takes_memory(float **y) { y[0] = (float *)malloc(4); }
 #define CHECK(call) do { if ((call) != cudaSuccess) { fprintf(stderr, "failed\n"); exit(1); } } while (0)
+// A static function whose address is taken moves host code to a section of its own.
+static int caught;
+static void catches(int) { caught = 1; }
 
 extern "C" {
 void brings_back(float *x, float *y, int n) {
@@ -109,4 +113,12 @@ void short_pitch(float *x, float *y, int n) { cudaMemset2D(y, 2, 0, 4, 2); }
 void no_such_device(float *x, float *y, int n) { cudaSetDevice(1); k<<<1, 1>>>(x, y, n); }
 void without_end(float *x, float *y, int n) { for (;;) cudaMemset(y, 0, 4), cudaMemset(y, 1, 4); }
 void in_a_thread(float *x, float *y, int n) { std::thread([=] { k<<<1, 2048>>>(x, y, n); }).join(); }
+void kills_itself(float *x, float *y, int n) { raise(SIGKILL); }
+void kills_its_group(float *x, float *y, int n) {
+    signal(SIGTERM, SIG_IGN), raise(SIGTERM), raise(SIGCHLD);
+    signal(SIGTERM, catches), raise(SIGTERM);
+    signal(SIGTERM, SIG_DFL);
+    if (caught) kill(0, SIGTERM);
+}
+void asks_after_another(float *x, float *y, int n) { if (kill(1, 0) || !raise(0)) cudaMemset(y, 0, 4); }
 }

@@ -75,11 +75,10 @@ def test_host_code_fails_where_a_gpus_would(symbol: str, at: str, message: str) 
 
 
 def test_a_signal_does_to_host_code_what_it_does_outside() -> None:
-    signals = File("signals", "kills_itself", elementwise(100))
     for symbol, message in (("kills_itself", "raise(SIGKILL)"), ("kills_its_group", "kill(SIGTERM)")):
-        found = signals.plan(symbol)
+        found = FILE.plan(symbol)
         assert isinstance(found, Failed) and found.message == f"host code ends its process: {message}", found
-    assert isinstance(signals.plan("asks_after_another"), Plan)
+    assert isinstance(FILE.plan("asks_after_another"), Plan)
 
 
 def test_a_deeper_stack_is_not_supported() -> None:

@@ -28,6 +28,10 @@ def host_lines(folder: Path, library: str, file: str, until: float) -> HostLines
             found[address] = 0
         elif not found.get(address, 1) and (match := own.search(line)):
             found[address] = int(match[1])
+    # In a section of cold code addr2line may name another file, where objdump's row has the student's.
+    for line, row in re.findall(rf"^{re.escape(file)}\s+(\d+)\s+(0x[0-9a-f]+)", table, re.MULTILINE):
+        if found.get(int(row, 16)) == 0:
+            found[int(row, 16)] = int(line)
     return HostLines.of(found.items())
 
 
