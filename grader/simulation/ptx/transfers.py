@@ -23,14 +23,15 @@ _BYTES, _AT = (1 << 22) - 1, np.uint64(40)
 
 def after(words: Array, arrived: Array, due: Array) -> Array:
     """Return barriers, as in `grader.simulation.ptx.instructions.phases`, after `arrived` arrivals, with `due` more
-    bytes to come."""
-    pending, expected = words & PENDING, words >> FIELD & PENDING
-    left = np.maximum(pending.astype(np.int64) - arrived, 0)
+    bytes to come. Arrivals beyond those that a phase expects count for the next one."""
+    pending, expected = ((words >> at & PENDING).astype(np.int64) for at in (np.uint64(0), FIELD))
     bytes_ = ((words >> _AT).astype(np.int64) + due) & _BYTES
-    turns = (left == 0) & (bytes_ == 0)
-    phase = np.where(turns, words ^ PHASE, words) & PHASE
-    pending = np.where(turns, expected, left.astype(np.uint64))
-    return phase | bytes_.astype(np.uint64) << _AT | expected << FIELD | pending
+    over = arrived - pending
+    ends = (over >= 0) & (bytes_ == 0)
+    most = np.maximum(expected, 1)
+    phase = np.where(ends & (over // most % 2 == 0), words ^ PHASE, words) & PHASE
+    pending = np.where(ends, expected - over % most, np.maximum(-over, 0))
+    return phase | bytes_.astype(np.uint64) << _AT | expected.astype(np.uint64) << FIELD | pending.astype(np.uint64)
 
 
 class Elements(NamedTuple):

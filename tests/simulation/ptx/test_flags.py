@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from grader.plan.findings import Undefined
+from grader.simulation.ptx.transfers import after
 from tests.languages.cuda.compiling import needs_nvcc
+from tests.rows import each_row
 from tests.simulation.ptx.launching import compiled, empty, run, tensor
 
 pytestmark = needs_nvcc
@@ -53,3 +55,10 @@ def test_a_flag_with_fences_orders_warps(publish: str, wait: str) -> None:
     early = body.replace(f"s[lane] = x[lane]; {publish}", f"{publish} s[lane] = x[lane];")
     for wrong in (early, body.replace("__threadfence_block();", "").replace("__threadfence();", "")):
         assert wrong == body or _undefined(wrong) == {"shared"}
+
+
+@each_row("expected, arrived, phase, left", [
+    (3, 2, 0, 1), (3, 3, 1, 3), (3, 4, 1, 2), (3, 6, 0, 3), (1, 1, 1, 1), (1, 32, 0, 1), (1, 33, 1, 1)])
+def test_arrivals_beyond_a_phase_count_for_the_next(expected: int, arrived: int, phase: int, left: int) -> None:
+    word = np.array([expected | expected << 20], np.uint64)
+    assert int(after(word, np.array([arrived]), np.array([0]))[0]) == phase << 63 | expected << 20 | left
