@@ -1,5 +1,5 @@
 # verdict: wrong_answer
-# expect: Wrong exactly in columns 2,048 to 4,098
+# expect: The wrong elements are exactly those in columns 2,048 to 4,098
 # never: of every
 import torch
 import triton
