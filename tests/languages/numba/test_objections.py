@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from grader.languages.numba.confined import api
 from grader.languages.numba.confined.objections import objection
 from tests.rows import each_row
 
@@ -50,6 +49,10 @@ def test_an_objection_is_a_sentence(said: str, line: int, sentence: str) -> None
 def test_an_error_that_does_not_say_where_has_the_line_of_its_statement(statement: str, sentence: str) -> None:
     """Of some statements this version of Numba gives no line."""
     text = f"from numba import cuda, float32\n\nTILE = 32\n\ndef kernel(x, out):\n    {statement}\n"
+    # Late, since an environment for Triton alone has no Numba.
+    pytest.importorskip("numba")
+    from grader.languages.numba.confined import api
+
     names: dict[str, Any] = {}
     exec(compile(text, "silu.py", "exec"), names)
     # As the planner imports Numba, with settings that are read at its first import.
