@@ -32,7 +32,7 @@ class Barriers:
         before = self.arrived.get(number, np.zeros(m.whole[0], np.int64))
         self.arrived[number] = before + per_block(mask, m.whole)
         m.clock += 1
-        m.spaces.races.told(mask, m.clock, waits=False)
+        m.spaces.races.signalled(mask, m.clock, "arrive")
 
     # Barriers of a block.
 
@@ -55,7 +55,7 @@ class Barriers:
                 if number in self.arrived:
                     self.arrived[number] = np.where(done, 0, self.arrived[number])
                     for mask in group.values():
-                        m.spaces.races.told(mask & done[:, None], m.clock, waits=True)
+                        m.spaces.races.signalled(mask & done[:, None], m.clock, "wait")
                 self._open(group, done)
                 return True
         return False

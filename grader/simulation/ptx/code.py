@@ -192,8 +192,12 @@ seen here."""
 
 def waits_in_shared_memory(one: ThreadInstruction) -> bool:
     """Return whether threads may wait by this instruction, in a loop, for a barrier or a flag of their block."""
-    return one.name == "mbarrier" or (one.name == "ld" and "shared" in one.modifiers and bool(
-        (FLAGS | {"acquire"}) & set(one.modifiers)))
+    return one.name == "mbarrier" or ("shared" in one.modifiers and _looks(one, WAITING))
+
+
+def _looks(one: ThreadInstruction, ways: frozenset[str]) -> bool:
+    """Return whether an instruction loads a flag in one of these ways."""
+    return one.name == "ld" and bool(ways & set(one.modifiers))
 
 
 def _orders(one: ThreadInstruction) -> bool:
@@ -214,7 +218,7 @@ def _spins(function: ThreadFunction, ways: frozenset[str]) -> bool:
     waits = np.zeros(len(function.code) + 1, np.int64)
     for at, one in enumerate(function.code):
         waits[at + 1] = waits[at] + (one.name == "nanosleep" or ("shared" not in one.modifiers and (
-            (one.name == "atom" and "atom" in ways) or (one.name == "ld" and bool(ways & set(one.modifiers))))))
+            (one.name == "atom" and "atom" in ways) or _looks(one, ways))))
     return any(
         one.name == "bra" and one.operands and (begin := function.labels.get(one.operands[0], at + 1)) <= at
         and waits[at + 1] > waits[begin]

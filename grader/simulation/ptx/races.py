@@ -24,6 +24,8 @@ from grader.simulation.shadow import ATOMIC, LAST, WHEN, WHO, Indexed, LastTouch
 
 Synced = bool | Literal["volatile"]
 """The way in which an access orders itself. A volatile access counts as ordered between warps, not within one."""
+Signal = Literal["arrive", "wait", "fence", "store", "load"]
+"""A step by which warps of a block order themselves without meeting: see `Races.signalled`."""
 MOST_WORDS = 1 << 27
 """The most words of a buffer in which races are looked for."""
 
@@ -77,15 +79,14 @@ class Races:
         if block:
             self._set_floor()
 
-    def told(self, threads: Array, clock: int, waits: bool) -> None:
-        """Record that threads have arrived at a barrier in memory or, if `waits`, that they have ended a wait there."""
-        (self.waited if waits else self.arrived)[self._warps(threads)] = clock
-
-    def flagged(self, threads: Array, clock: int, what: Literal["fence", "store", "load"]) -> None:
-        """Record a fence, or a store or load of a flag, as a volatile one. A flag publishes what its warp did before
-        its last fence; a fence orders what comes later behind what the flags that the warp has loaded publish."""
+    def signalled(self, threads: Array, clock: int, what: Signal) -> None:
+        """Record that threads have arrived at a barrier without waiting, or have ended their wait for one, or have made
+        a fence, or stored or loaded a flag. A flag publishes what its warp did before its last fence; a fence orders
+        what comes later behind what the flags that the warp has loaded publish."""
         warps = self._warps(threads)
-        if what == "load":
+        if what in ("arrive", "wait"):
+            (self.waited if what == "wait" else self.arrived)[warps] = clock
+        elif what == "load":
             self._looks[warps] = clock
         elif what == "store":
             self.arrived[warps] = np.maximum(self.arrived, self._fences)[warps]

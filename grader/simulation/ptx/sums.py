@@ -70,7 +70,7 @@ class Sums:
 
 
 def _mask(m: Threads) -> Array:
-    mask = np.ones((1, 1), bool) if m.mask is None else m.mask
+    mask = m.active
     return m.out(mask if m.frame.full else np.broadcast_to(mask, m.shape))
 
 

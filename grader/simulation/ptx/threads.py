@@ -106,6 +106,11 @@ class Threads:
         """Run the body of a `with` for the threads of `mask` alone; the others keep everything as it was."""
         return _Under(self, mask)
 
+    @property
+    def active(self) -> Array:
+        """Return the mask of the threads that take part."""
+        return np.ones((1, 1), bool) if self.mask is None else self.mask
+
     def out(self, mask: Array) -> Array:
         """Return a mask of this part as a mask of the whole chunk."""
         if self.frame.full:

@@ -9,9 +9,10 @@ import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.simulation.ptx.decode import Decoder, Run, vector
-from grader.simulation.ptx.instructions.memory import flagged, space_of, synchronise
+from grader.simulation.ptx.instructions.memory import signal, space_of, synchronise
 from grader.simulation.ptx.lanes import spread
 from grader.simulation.ptx.program import ThreadInstruction
+from grader.simulation.ptx.races import Signal
 from grader.simulation.ptx.regions import Reached, whole
 from grader.simulation.ptx.state import ChunkState
 from grader.simulation.ptx.types import DTYPES, Array, Unsupported
@@ -51,10 +52,12 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
     plain = "relaxed" in one.modifiers or space == "shared"
     release, acquire = "acquire" not in one.modifiers, "release" not in one.modifiers
     fence = not release or not acquire or "acq_rel" in one.modifiers
+    before: tuple[Signal, ...] = ("fence", "store") if fence and release else ("store",)
+    after: tuple[Signal, ...] = ("load", "fence") if fence and acquire else ("load",)
 
     def run(m: ChunkState) -> None:
         begin = address(m)
-        flagged(m, "store", fence and release)
+        signal(m, *before)
         for number in range(count):
             step = np.uint64(number * dtype.itemsize)
             given = [get[number](m) for get in parts]
@@ -62,7 +65,7 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
                 m, space, begin + step if number else begin, kind, found[0], given, bool(puts), not plain)
             if puts:
                 puts[number](m, result)
-        flagged(m, "load", fence and acquire)
+        signal(m, *after)
         if not plain:
             synchronise(m, release=release, acquire=acquire, fence=fence)
 

@@ -22,7 +22,7 @@ _BITS = np.uint32(1) << np.arange(WARP, dtype=np.uint32)
 
 def _active(m: ChunkState) -> Array:
     """Return the lanes that take part, as (blocks, warps, lanes)."""
-    return warps(np.ones((1, 1), bool) if m.mask is None else m.mask, m.shape)
+    return warps(m.active, m.shape)
 
 
 def _sources(mode: str, lane: Array, clamp: Array) -> tuple[Array, Array]:
@@ -90,7 +90,7 @@ def _parties(m: ChunkState, get: Get) -> Array | None:
 
 def meet(m: ChunkState) -> None:
     """Record for the race detector that the active lanes of a warp have met."""
-    mask = np.ones((1, 1), bool) if m.mask is None else m.mask
+    mask = m.active
     if m.spaces.races.checked:
         m.spaces.races.met(m.out(mask), m.clock, False)
 

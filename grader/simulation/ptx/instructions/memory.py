@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Literal
 
 import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.simulation.ptx.decode import Decoder, Run, vector
 from grader.simulation.ptx.program import ThreadInstruction
-from grader.simulation.ptx.races import Synced
+from grader.simulation.ptx.races import Signal, Synced
 from grader.simulation.ptx.state import ChunkState
-from grader.simulation.ptx.types import DTYPES, Unsupported
+from grader.simulation.ptx.types import DTYPES, Array, Unsupported
 
 SPACES = {"global": "global", "shared": "shared", "local": "local", "param": "param", "const": "global"}
 # Bytes of a line of the cache, all that "discard" takes.
@@ -54,13 +53,14 @@ def _ld(decoder: Decoder, one: ThreadInstruction) -> Run:
             return _from_registers(decoder, one, name, plus)
     address = decoder.address(one.operands[1])
     synced, acquires = _synced(one), "acquire" in one.modifiers
+    after: tuple[Signal, ...] = ("load", "fence") if acquires else ("load",)
     if len(puts) == 1:
         put = puts[0]
 
         def single(m: ChunkState) -> None:
             put(m, m.spaces.load(m, space, address(m), dtype, 1, synced)[0])
             if synced:
-                flagged(m, "load", acquires)
+                signal(m, *after)
             if acquires:
                 synchronise(m, acquire=True)
 
@@ -70,7 +70,7 @@ def _ld(decoder: Decoder, one: ThreadInstruction) -> Run:
         for put, value in zip(puts, m.spaces.load(m, space, address(m), dtype, len(puts), synced), strict=True):
             put(m, value)
         if synced:
-            flagged(m, "load", acquires)
+            signal(m, *after)
         if acquires:
             synchronise(m, acquire=True)
 
@@ -88,10 +88,11 @@ def _st(decoder: Decoder, one: ThreadInstruction) -> Run:
     gets = [decoder.source(name, kind) for name in vector(one.operands[1])]
     address = decoder.address(one.operands[0])
     synced, releases = _synced(one), "release" in one.modifiers
+    before: tuple[Signal, ...] = ("fence", "store") if releases else ("store",)
 
     def run(m: ChunkState) -> None:
         if synced:
-            flagged(m, "store", releases)
+            signal(m, *before)
         m.spaces.store(m, space, address(m), [get(m) for get in gets], dtype, synced)
         if synced:
             # A flag that is stored after a fence publishes earlier stores, as a relaxed atomic does.
@@ -117,18 +118,14 @@ def together(run: Run) -> Run:
     return counted
 
 
-def flagged(m: ChunkState, what: Literal["fence", "store", "load"], fence: bool = False) -> None:
-    """Record for the race detector a fence of the running threads, or a flag that they store, with a `fence` before, or
-    load, with one behind."""
+def signal(m: ChunkState, *steps: Signal, mask: Array | None = None) -> None:
+    """Record for the race detector steps of the running threads, or of those of `mask`, in this order."""
     if m.spaces.races.checked:
-        threads = m.out(np.broadcast_to(True if m.mask is None else m.mask, m.shape))
-        # Accesses before a fence or a store in the same step are earlier.
-        m.clock += what != "load"
-        if fence and what == "store":
-            m.spaces.races.flagged(threads, m.clock, "fence")
-        m.spaces.races.flagged(threads, m.clock, what)
-        if fence and what == "load":
-            m.spaces.races.flagged(threads, m.clock, "fence")
+        threads = m.out(np.broadcast_to(m.active if mask is None else mask, m.shape))
+        # Accesses before them in the same step are earlier, but for a load, which orders nothing before it.
+        m.clock += steps[0] != "load"
+        for step in steps:
+            m.spaces.races.signalled(threads, m.clock, step)
 
 
 def synchronise(m: ChunkState, *, release: bool = False, acquire: bool = False, fence: bool = False) -> None:

@@ -11,11 +11,11 @@ import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.simulation.ptx.decode import Decoder, Run
-from grader.simulation.ptx.instructions.memory import space_of
+from grader.simulation.ptx.instructions.memory import signal, space_of
 from grader.simulation.ptx.program import ThreadInstruction
 from grader.simulation.ptx.state import ChunkState
 from grader.simulation.ptx.transfers import FIELD, PENDING, PHASE, after
-from grader.simulation.ptx.types import DTYPES, Array, Unsupported
+from grader.simulation.ptx.types import DTYPES, Unsupported
 
 _WORD = DTYPES["b64"]
 _ARRIVALS = frozenset({
@@ -75,7 +75,7 @@ def arrival(decoder: Decoder, one: ThreadInstruction, state: str, operands: tupl
             words[places] = after(words[places], arrived, due)
         m.version += 1
         put(m, before)
-        _told(m, np.ones((1, 1), bool) if m.mask is None else m.mask, False)
+        signal(m, "arrive")
 
     return run
 
@@ -96,19 +96,11 @@ def _wait(decoder: Decoder, one: ThreadInstruction) -> Run:
         put(m, over)
         passed = over if m.mask is None else over & m.mask
         if passed.any():
-            _told(m, passed, True)
+            signal(m, "wait", mask=passed)
         if not (over if m.mask is None else over | ~m.mask).all():
             m.vain = m.version
 
     return run
-
-
-def _told(m: ChunkState, mask: Array, waits: bool) -> None:
-    """Record for the race detector threads that have arrived or, if `waits`, that have ended their wait."""
-    if m.spaces.races.checked:
-        # Accesses before it in the same step are earlier.
-        m.clock += 1
-        m.spaces.races.told(m.out(np.broadcast_to(mask, m.shape)), m.clock, waits)
 
 
 PHASES = {"mbarrier": _mbarrier}

@@ -6,7 +6,7 @@ import numpy as np
 
 from grader.plan.plan import Malformed
 from grader.simulation.ptx.decode import Decoder, Run
-from grader.simulation.ptx.instructions.memory import flagged, synchronise
+from grader.simulation.ptx.instructions.memory import signal, synchronise
 from grader.simulation.ptx.program import ThreadInstruction
 from grader.simulation.ptx.state import ChunkState
 from grader.simulation.ptx.types import Unsupported
@@ -26,7 +26,7 @@ def _bar(decoder: Decoder, one: ThreadInstruction) -> Run:
         barriers, _ = (decoder.source(operand, "u32") for operand in one.operands)
 
         def arrive(m: ChunkState) -> None:
-            mask, numbers = np.ones((1, 1), bool) if m.mask is None else m.mask, barriers(m)
+            mask, numbers = m.active, barriers(m)
             both, here = np.broadcast_arrays(numbers, mask)
             for number in np.unique(both[here]):
                 m.arrive(int(number), m.out(mask & (numbers == number)))
@@ -43,9 +43,8 @@ def _bar(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 def _meet_warp(m: ChunkState) -> None:
-    mask = np.ones((1, 1), bool) if m.mask is None else m.mask
     if m.spaces.races.checked:
-        m.spaces.races.met(m.out(mask), m.clock, False)
+        m.spaces.races.met(m.out(m.active), m.clock, False)
 
 
 def _fence(decoder: Decoder, one: ThreadInstruction) -> Run:
@@ -54,7 +53,7 @@ def _fence(decoder: Decoder, one: ThreadInstruction) -> Run:
         return lambda m: None
 
     def fence(m: ChunkState) -> None:
-        flagged(m, "fence")
+        signal(m, "fence")
         if "cta" not in words:
             synchronise(m, fence=True)
 

@@ -42,7 +42,7 @@ class _Warps(NamedTuple):
 
 
 def _warps(m: ChunkState) -> _Warps:
-    here = warps(np.ones((1, 1), bool) if m.mask is None else m.mask, m.shape).any(2)
+    here = warps(m.active, m.shape).any(2)
     blocks, places = np.nonzero(here)
     columns = m.frame.columns
     return _Warps(blocks, places, (places * WARP if columns is None else columns[places * WARP]) // WARP)
