@@ -25,10 +25,9 @@ from grader.host.dispatch import DispatchMode
 from grader.host.functions import FunctionMode
 from grader.host.record import Session
 from grader.plan import serving
-from grader.plan.edits import Edits
+from grader.plan.edits import EDITED_PLAN_BYTES, Edits
 from grader.plan.frames import Channel
 from grader.plan.messages import (
-    EDITED_PLAN_BYTES,
     EDITING_REQUEST,
     Absent,
     Failed,

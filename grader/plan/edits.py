@@ -11,6 +11,10 @@ from grader.plan.plan import Line, Malformed, Shaped, Size
 
 MOST_EDITS = 4096
 MOST_SPANS = 32
+MOST_EDITED = 60
+"""The most edited files that one request plans."""
+EDITED_PLAN_BYTES = 1 << 20
+"""Room for the plan of an edited file."""
 
 EditKind = Literal[
     "comparison", "operator", "operands", "brackets", "constant", "name", "exchanged", "order", "moved", "mask",

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from grader.plan.device import Device
+from grader.plan.edits import MOST_EDITED
 from grader.plan.findings import MOST_ACCESSES, Access, Finding
 from grader.plan.plan import (
     INT64,
@@ -32,8 +33,8 @@ from grader.plan.plan import (
 from grader.plan.traffic import MOST_TOUCHED, LaunchTraffic, Stored, Touched, Watch
 from grader.plan.wire import Message
 
-MOST_EDITED, EDITED_PLAN_BYTES, BUILT_BYTES = 60, 1 << 20, 48 << 20
-"""The most files that one request plans, room for the plan of each, and room for what a builder makes of a file."""
+BUILT_BYTES = 48 << 20
+"""Room for what a builder makes of a file."""
 
 # To and from a builder or a planner.
 

@@ -14,8 +14,7 @@ from grader.judging.repair.proof import Proof, proved
 from grader.judging.repair.trial import Trial
 from grader.judging.repair.words import line_of, told
 from grader.languages.phrases import fact
-from grader.plan.edits import Edit, difference, edited
-from grader.plan.messages import MOST_EDITED
+from grader.plan.edits import MOST_EDITED, Edit, difference, edited
 from grader.plan.plan import Malformed
 from grader.results.result import CheckResult, Repair, decisive
 from grader.sandbox.confine.processes import processor_seconds

@@ -21,9 +21,8 @@ from grader.judging.prepared import Prepared
 from grader.judging.running.buffers import memory_file
 from grader.judging.running.exchange import ask_once
 from grader.judging.running.simulation import Ran, Simulation
-from grader.plan.edits import Edit, Edits
+from grader.plan.edits import EDITED_PLAN_BYTES, Edit, Edits
 from grader.plan.messages import (
-    EDITED_PLAN_BYTES,
     EDITING_REPLY,
     Listed,
     ListEdits,

@@ -28,8 +28,8 @@ from grader.languages.cuda.source import stub_line
 from grader.plan import serving
 from grader.plan.device import Device
 from grader.plan.frames import Channel
+from grader.plan.edits import EDITED_PLAN_BYTES
 from grader.plan.messages import (
-    EDITED_PLAN_BYTES,
     EDITING_REQUEST,
     Failed,
     Given,
