@@ -106,8 +106,17 @@ def write_built(library: bytes, lines: HostLines, *files: Contents | None) -> by
 
 
 def read_built(made: bytes, number: int = 0) -> tuple[HostLines, Contents]:
-    """Read a builder's result, for the file of this number. Raises Malformed for bytes of any other form than that of
-    `write_built`, and for a file that has not been built."""
+    """Read a builder's result, for the file of this number. Raises Malformed as `read_files` does, and for a file that
+    has not been built."""
+    lines, files = read_files(made)
+    if (contents := files.get(number)) is None:
+        raise Malformed("a file that has not been built")
+    return lines, contents
+
+
+def read_files(made: bytes) -> tuple[HostLines, dict[int, Contents | None]]:
+    """Read a builder's result: the lines of its host code, and the contents of its files by number, None for one that
+    has not been built. Raises Malformed for bytes of any other form than that of `write_built`."""
     if len(made) < _END.size:
         raise Malformed("no result of a builder")
     magic, library, rows, described = _END.unpack_from(made, len(made) - _END.size)
@@ -117,9 +126,7 @@ def read_built(made: bytes, number: int = 0) -> tuple[HostLines, Contents]:
     lines = numpy.frombuffer(made, "<u4", rows, library + 8 * rows)
     begins = library + 12 * rows
     try:
-        contents = dict(enumerate(_FILES.validate_json(made[begins : begins + described]))).get(number)
+        files = dict(enumerate(_FILES.validate_json(made[begins : begins + described])))
     except (ValidationError, ValueError, RecursionError) as error:
         raise Malformed(f"a result of a builder that cannot be read: {type(error).__name__}") from None
-    if contents is None:
-        raise Malformed("a file that has not been built")
-    return HostLines(starts, lines), contents
+    return HostLines(starts, lines), files

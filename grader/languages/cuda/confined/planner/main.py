@@ -12,7 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from grader.languages.cuda.confined.built import Contents, HostLines, read_built
+from grader.languages.cuda.confined.built import Contents, HostLines, read_built, read_files
 from grader.languages.cuda.confined.edits import edits_of
 from grader.languages.cuda.confined.planner import agreement, earlier, outcomes
 from grader.languages.cuda.confined.planner.assemble import PlanAssembly, RecordedCalls, kernel_of
@@ -27,8 +27,8 @@ from grader.languages.cuda.confined.planner.tokens import LOOKS
 from grader.languages.cuda.source import stub_line
 from grader.plan import serving
 from grader.plan.device import Device
-from grader.plan.frames import Channel
 from grader.plan.edits import EDITED_PLAN_BYTES
+from grader.plan.frames import Channel
 from grader.plan.messages import (
     EDITING_REQUEST,
     Failed,
@@ -73,9 +73,11 @@ def serve(channel: Channel) -> None:
             return Listed(seq=request.seq, bytes=os.pwrite(files[1], found.model_dump_json().encode(), 0))
         if isinstance(request, Load):
             try:
-                planner = _HostPlanner(request, files[1], serving.contents(files[0]))
+                lines, contents = read_built(serving.contents(files[1]))
             except Malformed as error:
                 return Failed(seq=request.seq, failure="unsupported", message=str(error)[:2000])
+            # The request's own descriptor is closed when it is answered.
+            planner = _HostPlanner(request, os.dup(files[1]), lines, contents, serving.contents(files[0]))
             return Loaded(seq=request.seq)
         if isinstance(request, PlanEdited):
             return _plan_edited(request, files)
@@ -88,23 +90,26 @@ def serve(channel: Channel) -> None:
 def _plan_edited(request: PlanEdited, files: Sequence[int]) -> PlannedEdited:
     texts, plans, built = files
     call, found = request.call.model_copy(update={"seconds": request.seconds}), list[int]()
+    try:
+        lines, contents = read_files(serving.contents(built))
+    except Malformed:
+        contents = {}
     for number, text in enumerate(Texts.model_validate_json(serving.contents(texts, request.bytes)).texts):
-        try:
-            reply = _HostPlanner(request.load, built, text.encode(), number).plan(
+        own, size = contents.get(number), 0
+        if own is not None:
+            reply = _HostPlanner(request.load, built, lines, own, text.encode()).plan(
                 call, plans, at=number * EDITED_PLAN_BYTES)
-        except Malformed:
-            reply = None
-        found.append(reply.bytes if isinstance(reply, Planned) and reply.bytes <= EDITED_PLAN_BYTES else 0)
+            size = reply.bytes if isinstance(reply, Planned) and reply.bytes <= EDITED_PLAN_BYTES else 0
+        found.append(size)
     return PlannedEdited(seq=request.seq, plans=found)
 
 
 class _HostPlanner:
-    """Planner of one submission, or of an edited copy, in a builder's object."""
+    """Planner of one submission, or of an edited copy, in a builder's object. `library` is a descriptor of the object,
+    which stays open."""
 
-    def __init__(self, request: Load, built: int, source: bytes, number: int = 0) -> None:
-        self._lines: HostLines
-        self._contents: Contents
-        self._lines, self._contents = read_built(serving.contents(built), number)
+    def __init__(self, request: Load, library: int, lines: HostLines, contents: Contents, source: bytes) -> None:
+        self._library, self._lines, self._contents = library, lines, contents
         self._device: Device = request.device
         # Indices of kernels whose text cannot be compiled.
         self._unplanned = {index for index, entry in enumerate(self._contents.entries) if entry.unplanned}
@@ -112,8 +117,6 @@ class _HostPlanner:
         # planned call.
         self._first = list(request.given)
         self._stub_line = stub_line(source.decode(errors="replace"), request.function)
-        # The request's own descriptor is closed when it is answered.
-        self._library = os.dup(built)
         # Seeds follow from the kernels, so that tokens are the same whenever a file is graded.
         kernels = "".join(entry.text for entry in self._contents.entries).encode()
         hashes = [hashlib.sha256(b"%d" % index + kernels).digest()[:8] for index in range(SEEDS)]
