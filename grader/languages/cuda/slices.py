@@ -209,9 +209,18 @@ class _Slice:
         words = {function.name: {word for statement in function.body or () for word in statement.words}
                  for function in functions}
         uses = {name: {variable.name for variable in hidden} & words[name] for name in words}
-        for _ in functions:
-            for name in uses:
-                uses[name] = uses[name].union(*(uses[other] for other in words[name] & uses.keys()))
+        # From a function with a variable to its callers, each time that it has more of them.
+        callers: dict[str, list[str]] = {name: [] for name in uses}
+        for name in uses:
+            for called_name in words[name] & uses.keys():
+                callers[called_name].append(name)
+        waiting = [name for name, used in uses.items() if used]
+        while waiting:
+            name = waiting.pop()
+            for caller in callers[name]:
+                if not uses[name] <= uses[caller]:
+                    uses[caller] |= uses[name]
+                    waiting.append(caller)
         for function in (self.entry, *functions):
             for statement in function.body or ():
                 for name in uses.keys() & set(statement.words):
