@@ -134,7 +134,7 @@ def eventually(holds: Callable[[], bool], seconds: float = 30) -> None:
 
 
 def gone(session: int) -> bool:
-    """Whether no process of a session runs any more: one that has ended is listed until it is waited for."""
+    """Return whether no process of a session runs any more: one that has ended is listed until it is waited for."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             state, _, _, of, *_ = stat.read_text().rpartition(")")[2].split()

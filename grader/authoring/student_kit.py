@@ -101,7 +101,7 @@ def solved(path: Path, function: str) -> str:
     """Return a sentence if a stub holds more than a stub should; "" if it does not."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     defined = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == function]
-    # Of an autograd Function, `forward` comes first.
+    # In an autograd Function, `forward` comes first.
     body = next((node for one in defined for node in ast.walk(one) if isinstance(node, ast.FunctionDef)), None)
     launches = body is not None and any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) for node in ast.walk(body))

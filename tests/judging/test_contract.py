@@ -74,7 +74,7 @@ def test_large_sizes_are_looked_at_in_each_output(
 
 
 def _wrong(name: str, *changes: tuple[str, str]) -> Detail:
-    """What is said of the largest case that fails once a file is changed."""
+    """Return the message and hint of the largest case that fails once a file is changed."""
     text = RIGHT[name]
     for old, new in changes:
         assert old in text

@@ -47,7 +47,7 @@ def test_an_objection_is_a_sentence(said: str, line: int, sentence: str) -> None
     ("cuda.shared.array((TILE, TILE + 1), float32)", "cuda.shared.array does not take (int, int64), float32"),
 ])
 def test_an_error_that_does_not_say_where_has_the_line_of_its_statement(statement: str, sentence: str) -> None:
-    """Of some statements this version of Numba gives no line."""
+    """This version of Numba gives no line for some statements."""
     text = f"from numba import cuda, float32\n\nTILE = 32\n\ndef kernel(x, out):\n    {statement}\n"
     # Late, since an environment for Triton alone has no Numba.
     pytest.importorskip("numba")

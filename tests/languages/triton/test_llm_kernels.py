@@ -1,5 +1,5 @@
-"""What kernels of language models use beside those of examples/llm: planned, simulated, and run as compiled, they give
-what PyTorch gives."""
+"""Constructs of language models' kernels that examples/llm does not have: planned, simulated, and run as compiled, they
+give the answers of PyTorch."""
 
 from collections.abc import Callable
 from typing import Any

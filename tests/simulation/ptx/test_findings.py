@@ -163,7 +163,7 @@ def test_atomics_order_blocks() -> None:
     _tells_of_a_fence(body)
 
 
-# What two blocks do, from line 4 on, with y[0].
+# Accesses of two blocks to y[0], from line 4 on.
 @each_row("body", [
     "    if (!t) atomicAdd(y, 1.0f);\n    __syncthreads();\n    y[1 + i] = y[0]; // here\n",
     "    y[1 + i] = y[0];\n    if (blockIdx.x && !t) atomicAdd(y, 1.0f); // here\n",

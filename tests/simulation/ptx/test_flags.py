@@ -13,7 +13,7 @@ pytestmark = needs_nvcc
 
 
 def _undefined(body: str) -> set[str]:
-    """What is undefined in a block of a kernel `(const float* x, float* y)`; nothing else is found."""
+    """Return the kinds of undefined behaviour in a block of `(const float* x, float* y)`; nothing else is found."""
     text = compiled(f"#include <cuda/atomic>\n__global__ void k(const float* x, float* y) {{\n{body}\n}}\n")
     found = run(text, 1, 256, tensor(np.ones(256, "f4"), "x"), empty(256, "y")).findings
     assert all(isinstance(one, Undefined) for one in found)

@@ -48,8 +48,8 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Queries:
-    """What is computed for some queries: the outputs of one row each, and what the gradients of keys take from them,
-    `lse`, `delta` (the sum of dO · O), and their errors, each (…, rows)."""
+    """Values of some queries: the outputs of one row each, and those that the gradients of keys take from them: `lse`,
+    `delta` (the sum of dO · O), and their errors, each (…, rows)."""
 
     outputs: Mapping[str, Answer]
     lse: Tensor

@@ -142,7 +142,7 @@ def test_a_kernel_is_compiled_for_the_device_and_named_alike_each_time() -> None
 
 
 def edited(*texts: str) -> list[Contents | None]:
-    """What a planner reads of each of these copies, which are built together: None of one that is not built."""
+    """Return the contents of these copies, built together, as a planner reads them: None for one that is not built."""
     made = build(Texts(texts=list(texts)).model_dump_json(), "silu", elementwise(100), edited=True)
     assert isinstance(made, bytes), made
     found: list[Contents | None] = []

@@ -61,7 +61,7 @@ def column(rows: int, cols: int) -> list[Given]:
 def build(
     source: str, function: str, given: Sequence[Given], device: Device = DEVICE, *, edited: bool = False
 ) -> bytes | Failed:
-    """What the builder makes of a file, or of the edited copies of one."""
+    """Return the builder's result for a file, or for the edited copies of one."""
     text, shared, result = memory_file(source.encode()), memory_file(_shared()), memory_file(room=BUILT_BYTES)
     try:
         with Served(builder.serve, address_space=ADDRESS_SPACE) as part:

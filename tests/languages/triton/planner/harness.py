@@ -136,7 +136,7 @@ Kind = TypeVar("Kind")
 
 
 def answer(kind: type[Kind], text: str, case: Case = CASE, **options: Any) -> Kind:
-    """What comes of a file's text for a case of `silu`, which is of this kind."""
+    """Return the outcome of planning a file's text for a case of `silu`, which is of this kind."""
     found = plan_file(text, SILU, case, **options)
     assert isinstance(found, kind), found
     return found
