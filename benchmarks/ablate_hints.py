@@ -31,7 +31,7 @@ HINTS = "Hint | None"
 """The return annotation of functions that give a hint."""
 
 
-class Explained(NamedTuple):
+class ExplainedCheck(NamedTuple):
     """A check, and the arguments with which it was explained."""
 
     check: CheckResult
@@ -43,7 +43,7 @@ class Mistake(NamedTuple):
 
     name: str
     assignment: Assignment
-    checks: list[Explained]
+    checks: list[ExplainedCheck]
     proved: bool
 
     def words(self) -> tuple[str, str]:
@@ -52,7 +52,7 @@ class Mistake(NamedTuple):
         return summary.message, summary.hint.removesuffix(summary.guess) if self.proved else summary.hint
 
 
-def _again(explained: Explained) -> CheckResult:
+def _again(explained: ExplainedCheck) -> CheckResult:
     check = explained.check
     detail = explain_case(*explained.arguments) if explained.arguments else check.detail
     return check.model_copy(update={"detail": detail, "outcome": check.outcome if detail else "passed"})
@@ -67,7 +67,8 @@ def mistake(member: Member, file: str, calls: list[tuple[Any, Any]]) -> Mistake:
     # They also hold the calls of the trials.
     calls.clear()
     return Mistake(member.title, assignment, [
-        Explained(check, explained.get(check.detail.message) if check.detail else None) for check in checks], proved)
+        ExplainedCheck(check, explained.get(check.detail.message) if check.detail else None)
+        for check in checks], proved)
 
 
 def recorded(words: str) -> list[Mistake]:

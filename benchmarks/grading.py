@@ -35,7 +35,7 @@ from grader.grading.job import read_job
 from grader.judging import judge, prepared
 from grader.judging.answers import answers, inputs
 from grader.judging.evidence import large
-from grader.judging.plans import preparing
+from grader.judging.plans import toolchain
 from grader.judging.running import execution, simulation
 from grader.judging.running.lane import LANE
 from grader.judging.speed.pool import Pool
@@ -81,7 +81,7 @@ def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
 
     started = time.perf_counter()
     LANE.open(gpu=device == "cuda")
-    versions = LANE.station.fork_server.versions
+    versions = LANE.fork_server.handle.ready
     yield f"a lane: import torch {versions.torch} and triton {versions.triton}", time.perf_counter() - started
     started = time.perf_counter()
     grade(job)
@@ -121,13 +121,13 @@ def _one_submission(device: str, folder: Path) -> Iterator[tuple[str, float]]:
 def _clocked() -> Iterator[dict[str, float]]:
     """Add up the seconds spent in the judge's steps until the block ends."""
     steps = (
-        (preparing.Preparing, "built", "waiting for files to be built"),
-        (preparing.Preparing, "plan", "planning, planners' start and end included"),
-        (preparing, "compile_kernels", "compiling for the GPU"),
-        (preparing, "canonical_texts", "planning: texts parsed and printed"),
+        (toolchain.Toolchain, "built", "waiting for files to be built"),
+        (toolchain.Toolchain, "plan", "planning, planners' start and end included"),
+        (toolchain, "compile_kernels", "compiling for the GPU"),
+        (toolchain, "canonical_texts", "planning: texts parsed and printed"),
         (simulation.Simulation, "run", "simulating, simulators' start included"),
-        (prepared, "look_at_timed", "looking at a timed case, for its facts"),
-        (large, "look_at_large", "looking at a part of large sizes"),
+        (prepared, "inspect_timed", "inspecting a timed case, for its facts"),
+        (large, "sample_case", "sampling large sizes"),
         (execution.Executors, "take", "starting executors"),
         (execution.Executor, "run", "kernels on the GPU"),
         (answers, "answers", "oracle"),

@@ -104,9 +104,9 @@ def _gradings(levels: list[Isolation], runs: int) -> list[list[float]]:
             lane.start_lane(level)
             grade(read_job(submission, course))
             started = time.perf_counter()
-            graded = grade(read_job(submission, course))
+            outcome = grade(read_job(submission, course))
             kept.append(time.perf_counter() - started)
-            assert graded.result is not None and graded.result.score == graded.result.measured_max, graded.log
+            assert outcome.result is not None and outcome.result.score == outcome.result.measured_max, outcome.log
             lane.LANE.close()
     return seconds
 

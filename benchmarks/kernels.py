@@ -65,7 +65,7 @@ class Row:
 
 
 @dataclass
-class Timed:
+class TimedRow:
     row: Row
     us: dict[str, float]
     ratio: float
@@ -288,7 +288,7 @@ def _captured(call: Call, calls: int) -> torch.cuda.CUDAGraph:
     return graph
 
 
-def timed(row: Row, rounds: int) -> Timed:
+def timed(row: Row, rounds: int) -> TimedRow:
     times = measure(row.make(), rounds)
     us = {name: statistics.median(values) for name, values in times.items()}
     better = min((name for name in us if name in ("eager", "compiled")), key=us.__getitem__)
@@ -298,7 +298,7 @@ def timed(row: Row, rounds: int) -> Timed:
     quarters = statistics.quantiles(ratios, n=4)
     ratio = statistics.median(ratios)
     roof = us["roof"] / us["ours"] if "roof" in us else float("nan")
-    return Timed(row, us, ratio, (quarters[2] - quarters[0]) / 2, better, roof)
+    return TimedRow(row, us, ratio, (quarters[2] - quarters[0]) / 2, better, roof)
 
 
 EXACT, SINGLE, HALF = 0.0, 1e-6, 1e-3
@@ -345,7 +345,7 @@ def state() -> str:
     return ", ".join(f"{n} {v.strip()}" for n, v in zip(query.split(","), values.split(","), strict=False))
 
 
-def verdict(result: Timed) -> str:
+def verdict(result: TimedRow) -> str:
     ratio, roof = result.row.goals
     wanted = [] if ratio is None else [f"{ratio:.2f}×"]
     wanted += [] if roof is None else [f"{roof:.0%} of the roof"]
@@ -371,19 +371,19 @@ def main() -> int:
             bad = {sizes for sizes, distance, limit in distances if not distance <= limit}
             wrong += len(bad)
             print(f"| {name} | " + ", ".join(f"{s}: {d:.0e}{' WRONG' * (s in bad)}" for s, d, _ in distances) + " |")
-    done = []
+    rows = []
     for row in table_rows():
         if only and row.kernel not in only:
             continue
         on_host = row.kernel == "copy_first_column"
         rounds = (QUICK_HOST_ROUNDS, HOST_ROUNDS) if on_host else (QUICK_ROUNDS, ROUNDS)
-        done.append(timed(row, rounds[not options.quick]))
+        rows.append(timed(row, rounds[not options.quick]))
         torch.cuda.empty_cache()
-        print(f"{row.kernel} {row.shape}: {done[-1].ratio:.3f}", file=sys.stderr, flush=True)
-    rates = [result.row.flop / us for result in done for us in result.us.values()]
+        print(f"{row.kernel} {row.shape}: {rows[-1].ratio:.3f}", file=sys.stderr, flush=True)
+    rates = [result.row.flop / us for result in rows for us in result.us.values()]
     print("\n| kernel | shape | ours µs | eager µs | compiled µs | to the better | spread | of the roof | goal |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for result in done:
+    for result in rows:
         if result.row.flop:
             result.roof = result.row.flop / result.us["ours"] / max(rates)
         times = " | ".join(f"{result.us[name]:.4g}" if name in result.us else "" for name in SHOWN)

@@ -35,15 +35,15 @@ aten = torch.ops.aten
 
 
 @dataclass(frozen=True)
-class Wrong(Exception):
+class MismatchError(Exception):
     about: str
 
 
 def close(about: str, got: Tensor, expected: Tensor, allowed: float) -> None:
-    """Raise Wrong if they are further apart than `allowed` of the largest expected number, or one is NaN."""
+    """Raise MismatchError if they are further apart than `allowed` of the largest expected number, or one is NaN."""
     distance = ((got.double() - expected).abs().max() / expected.abs().max()).item()
     if not distance <= allowed:
-        raise Wrong(f"{about}: {distance:.1e}")
+        raise MismatchError(f"{about}: {distance:.1e}")
 
 
 def layernorm_forward(M: int, N: int) -> Contest:
@@ -154,7 +154,7 @@ def assigned(name: str, case: Case) -> Contest:
         allowed = 0.0 if about.tolerance is None else about.tolerance(inputs, expected)
         wrong = ~((arguments[about.output.name].double() - expected).abs() <= allowed)
         if bool(wrong.any()):
-            raise Wrong(f"{name}: {about.output.name}: {int(wrong.sum()):,} elements")
+            raise MismatchError(f"{name}: {about.output.name}: {int(wrong.sum()):,} elements")
     return Contest({
         "ours": lambda i: ours(**arguments), "eager": lambda i: baseline.eager(**arguments),
         "compiled": lambda i: baseline.compiled(**arguments),
@@ -197,7 +197,7 @@ def main() -> int:
             continue
         try:
             result = timed(row, options.rounds)
-        except Wrong as error:
+        except MismatchError as error:
             wrong += 1
             print(f"| {row.kernel} | {row.shape} | WRONG {error.about} |", flush=True)
             continue

@@ -57,9 +57,9 @@ FAULTS = (
     Fault("judging/plans/rules.py", "if number < len(self.given) and not self.given[number].output:",
           "if False:", RULES,
           "a plan may write an input"),
-    Fault("judging/plans/rules.py", "last = sum((size - 1) * stride", "last = sum((size - 2) * stride", RULES,
+    Fault("plan/plan.py", "1 + sum((extent - 1) * stride", "1 + sum((extent - 2) * stride", RULES,
           "a view ends a stride too early, so that it may leave its buffer"),
-    Fault("judging/plans/rules.py", "if source.buffer not in self.settled:", "if False:", RULES,
+    Fault("judging/plans/rules.py", "if source.buffer not in self.used_buffers:", "if False:", RULES,
           "host code may copy a tensor that no kernel wrote"),
     Fault("judging/plans/rules.py", "if total > most:", "if total > 2 * most:", RULES,
           "temporaries may take twice the memory"),
@@ -74,11 +74,11 @@ FAULTS = (
           "a large tensor's neighbour lies in its guard zone"),
     Fault("judging/running/arena.py", "secrets.randbelow(guards.MOST_DISTANCE)", "0", "judging/test_arena.py",
           "tensors lie at distances that everybody knows"),
-    Fault("judging/running/allowance.py", "self.left -= clock.now() - started", "pass",
-          "judging/test_preparing.py",
+    Fault("judging/running/time_budget.py", "self.left -= clock.now() - started", "pass",
+          "judging/test_toolchain.py",
           "cases may take as long as they like together"),
-    Fault("judging/running/simulation.py", "poisoned(again.outputs[name], other=True)",
-          "poisoned(again.outputs[name])", JUDGE,
+    Fault("judging/running/simulation.py", "poison_mask(again.outputs[name], other=True)",
+          "poison_mask(again.outputs[name])", JUDGE,
           "of bytes nobody asks which were never written"),
     Fault("results/estimate.py", "chosen = values[draw.integers(len(values), size=(resamples, size))]",
           "chosen = values[draw.integers(len(values) - 1, size=(resamples, size))]", "results/test_estimate.py",
@@ -92,19 +92,19 @@ FAULTS = (
           "the slower the better"),
     Fault("judging/speed/paired.py", "third = student()", "third = second", "judging/speed/test_paired.py",
           "the student's side is measured once a block"),
-    Fault("judging/speed/paired.py", "for blocks in (every,) if apart else (every, steady):",
+    Fault("judging/speed/paired.py", "for blocks in (every,) if unstable else (every, steady):",
           "for blocks in (every, steady):", "judging/speed/test_paired.py",
           "blocks count between whose halves the clock fell"),
     Fault("judging/speed/fitness.py", "if n.percent is None or n.percent > 0]", "if n.percent]",
           "judging/speed/test_fitness.py", "a neighbour whose use is unknown counts as idle"),
     Fault("judging/speed/fitness.py", "deque(maxlen=RECENT)", "deque()", "judging/speed/test_fitness.py",
           "a lane never forgets its first figures"),
-    Fault("judging/speed/replays.py", "self._taken.append(own)", "pass", "judging/speed/test_replays.py",
+    Fault("judging/speed/replays.py", "self._replays.append(own)", "pass", "judging/speed/test_replays.py",
           "a kernel that writes the device's clock is not noticed"),
-    Fault("judging/speed/pool.py", "if looked and bool(late | self._is_late()):", "if False:",
+    Fault("judging/speed/pool.py", "if sampled and bool(late | self._is_late()):", "if False:",
           "judging/speed/test_pool.py",
           "work may end after the clock has stopped"),
-    Fault("judging/speed/pool.py", "if (self._outputs.touched() or", "if (", "judging/speed/test_pool.py",
+    Fault("judging/speed/pool.py", "if (self._outputs.overruns() or", "if (", "judging/speed/test_pool.py",
           "writes beside the output go unseen while the clock runs"),
     Fault("course/scoring.py", "share = sum(name in passed for name in expected) / len(expected) if expected else 0",
           "share = sum(name in passed for name in expected) / max(1, len(passed)) if expected else 0",
@@ -170,11 +170,11 @@ FAULTS = (
     Fault("pages/margins.py", "if launch.scale > 1", "if False", "commands/test_inspect.py -k wasteful",
           "a sample's bytes are said to be exact"),
     Fault("languages/triton/confined/simulator/races.py",
-          "clash = (before != 0) & (before != owners)\n            if clash.any():\n                differs",
-          "clash = before == owners\n            if clash.any():\n                differs", RACES,
+          "clash = (before != 0) & (self.who(before) != owners)\n            if clash.any():\n                differs",
+          "clash = self.who(before) == owners\n            if clash.any():\n                differs", RACES,
           "stores of two programs to one element do not race"),
     Fault("languages/triton/confined/simulator/races.py",
-          "clash = atomic & (other != 0) & (other != owners) & (before == owners)",
+          "clash = atomic & (other != 0) & (self.who(other) != owners) & (self.who(before) == owners)",
           "clash = atomic & False", RACES, "a load beside another program's atomic is ordered"),
     Fault("languages/triton/confined/simulator/clocks.py", "np.maximum.at(self.known, pairs // programs,",
           "np.minimum.at(self.known, pairs // programs,", "test_submissions.py -k waits",
@@ -286,15 +286,15 @@ def _written(copy: Path, fault: Fault, text: str) -> None:
 
 def _passed(copy: Path, tests: str, tier: str) -> bool:
     # Bytecode is recognised by the second in which its source was written, so none is cached.
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", tier,
          *_words(tests)],
         cwd=copy, capture_output=True, text=True, timeout=SECONDS, check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")])})
     # 5: the tier has none of these tests.
-    if done.returncode not in (0, 1, 5):
-        raise SystemExit(f"{tests}: pytest ended with {done.returncode}\n{done.stdout[-3000:]}")
-    return done.returncode != 1
+    if result.returncode not in (0, 1, 5):
+        raise SystemExit(f"{tests}: pytest ended with {result.returncode}\n{result.stdout[-3000:]}")
+    return result.returncode != 1
 
 
 def _words(tests: str) -> Iterable[str]:

@@ -26,7 +26,7 @@ from grader.course.submission import read_source_file
 from grader.home import ROOT
 from grader.judging.explain import explain_assignment
 from grader.judging.judgement import Judgement
-from grader.judging.prepared import Prepared, Task
+from grader.judging.prepared import PreparedTask, Task
 from grader.judging.repair import repaired
 from grader.judging.running.lane import LANE
 from grader.results.result import Repair, decisive
@@ -35,7 +35,7 @@ from tests.graded import FILES
 from tests.members import select
 
 
-class Searched(NamedTuple):
+class SearchTimes(NamedTuple):
     """A file that was judged and searched: times in seconds, `processors` those of all processes of the search."""
 
     name: str
@@ -47,18 +47,19 @@ class Searched(NamedTuple):
     processors: float
 
 
-def searched(folder: Path, file: str) -> Searched:
+def searched(folder: Path, file: str) -> SearchTimes:
     assignment = assignments()[FILES[file]]
     course = read_course(ROOT / "course.toml", frozenset(assignments()))
-    prepared = Prepared(Task(assignment, read_source_file(folder, file, 1 << 20), course, b"repair", "cpu"))
+    prepared = PreparedTask(Task(assignment, read_source_file(folder, file, 1 << 20), course, b"repair", "cpu"))
     started = time.monotonic()
     checks = Judgement(prepared).take_all()
     judged, processors = time.monotonic(), processor_seconds()
     repair = repaired(prepared, checks)
     ended = time.monotonic()
     summary = explain_assignment(assignment, checks)
-    return Searched(f"{folder.name}/{file}", decisive(checks)[0] or "accepted", f"{summary.message} | {summary.hint}",
-                    repair, judged - started, ended - judged, processor_seconds() - processors)
+    return SearchTimes(
+        f"{folder.name}/{file}", decisive(checks)[0] or "accepted", f"{summary.message} | {summary.hint}", repair,
+        judged - started, ended - judged, processor_seconds() - processors)
 
 
 def files(folders: Sequence[Path], every: int) -> Iterator[tuple[Path, str]]:
@@ -68,7 +69,7 @@ def files(folders: Sequence[Path], every: int) -> Iterator[tuple[Path, str]]:
                 yield path.parent, path.name
 
 
-def table(outcomes: Sequence[Searched]) -> Iterator[str]:
+def table(outcomes: Sequence[SearchTimes]) -> Iterator[str]:
     yield "| files | searched | one change proved | tried for it | seconds of a search | processor seconds |"
     yield "|---|---|---|---|---|---|"
     long = [outcome for outcome in outcomes if outcome.searching > 0.01]

@@ -30,13 +30,13 @@ import triton
 from grader.course import catalogue
 from grader.course.assignment import Assignment
 from grader.course.course import Course, Threshold, read_course
-from grader.grading.calibrate import timed
+from grader.errors import InfrastructureError
+from grader.grading.calibrate import time_cases
 from grader.home import ROOT
 from grader.judging.running.lane import LANE
 from grader.judging.speed.fitness import take, uuid_of
 from grader.results.estimate import Estimate, combine, points_share
 from grader.results.result import Timing
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 # Share of the target, as in the course's own tables.
 FLOOR_SHARE = 0.3
@@ -144,8 +144,8 @@ def _timings(assignment: Assignment, course: Course, threshold: Threshold) -> li
     """Return one grading's timed cases; None if the machine is unfit, which costs nobody points."""
     thresholds = course.thresholds.model_copy(update={"assignments": {assignment.name: threshold}})
     try:
-        return timed(assignment, course.model_copy(update={"thresholds": thresholds}),
-                     ROOT / "reference" / assignment.file)
+        return time_cases(assignment, course.model_copy(update={"thresholds": thresholds}),
+                          ROOT / "reference" / assignment.file)
     except InfrastructureError as error:
         print(f"not measured: {error}", file=sys.stderr)
         return None

@@ -24,7 +24,8 @@ from collections import Counter
 from pathlib import Path
 
 from grader.classroom.attempts.store import FOLDER, Store
-from grader.commands.remote import CourseClient, RemoteError
+from grader.commands.remote import CourseClient
+from grader.errors import UserError
 from grader.home import ROOT
 from grader.server.queue import ServerQueue
 
@@ -62,7 +63,7 @@ def killed(out: Path, kills: int, students: int, most: float, pause: float) -> N
             kernel = KERNELS[number % len(KERNELS)]
             content = f"{references[kernel]}\n# {name} {number}\n".encode()
             # If it is down, or is killed before it answers, it has not confirmed the file.
-            with contextlib.suppress(RemoteError):
+            with contextlib.suppress(UserError):
                 confirmed[client.send(f"{kernel}.py", content)["id"]] = hashlib.sha256(content).hexdigest()
             over.wait(random.uniform(0, 2 * pause))
 

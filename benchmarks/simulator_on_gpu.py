@@ -24,12 +24,12 @@ from grader.home import ROOT
 from grader.judging.answers.answers import compared
 from grader.judging.answers.inputs import draw
 from grader.judging.explain import explain_findings
-from grader.judging.plans.planning import Wanted
-from grader.judging.plans.preparing import Preparing, kernels_of
+from grader.judging.plans.planning import RequestedCall
+from grader.judging.plans.toolchain import Toolchain, kernels_of
 from grader.judging.running import device
+from grader.judging.running.gpu_runner import GpuRunner
 from grader.judging.running.lane import LANE
-from grader.judging.running.launching import Launching
-from grader.judging.running.simulation import Ran, Simulation
+from grader.judging.running.simulation import CallResult, Simulation
 from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
 from tests.graded import FILES
@@ -50,40 +50,40 @@ def members() -> list[Path]:
 def outcomes(path: Path) -> Iterator[tuple[str, str, str]]:
     """Yield case, outcome of the simulator and outcome of the GPU, for each case that both can run."""
     assignment = assignments()[FILES[path.name]].written(path.name)
-    preparing = Preparing(assignment, path.read_bytes(), LIMITS, device.properties())
+    toolchain = Toolchain(assignment, path.read_bytes(), LIMITS, device.properties())
     drawn = {case.name: draw(assignment, case, SEED, cuda=False) for case in assignment.cases_for("cpu")}
     scalars = [p.name for p in assignment.parameters if isinstance(p, Scalar)]
-    wanted = [Wanted(case, {name: float(drawn[case.name][name]) for name in scalars})
+    wanted = [RequestedCall(case, {name: float(drawn[case.name][name]) for name in scalars})
               for case in assignment.cases_for("cpu")]
-    simulation = Simulation(preparing, seconds=LIMITS.call_seconds)
-    launching = Launching(assignment, LANE.executors, seconds=LIMITS.call_seconds)
+    simulation = Simulation(toolchain, seconds=LIMITS.call_seconds)
+    runner = GpuRunner(assignment, LANE.executors, seconds=LIMITS.call_seconds)
     try:
-        for call, plan in zip(wanted, preparing.plan(wanted).outcomes, strict=True):
+        for call, plan in zip(wanted, toolchain.plan(wanted).outcomes, strict=True):
             if not isinstance(plan, Plan):
                 continue
-            binaries = preparing.binaries(kernels_of([plan]))
+            binaries = toolchain.binaries(kernels_of([plan]))
             inputs = drawn[call.case.name]
             seen = _seen(assignment, call.case, simulation.run(assignment, call.case, plan, [inputs]), inputs)
             code = [binary for binary in binaries if isinstance(binary, Binary)] if isinstance(binaries, list) else []
             if len(code) < len(plan.kernels):
                 continue
-            ran = launching.run(call.case, plan, code, [_on_device(assignment, inputs)])
-            yield call.case.name, seen, _answer(assignment, ran, inputs) if isinstance(ran, Ran) else "stopped"
+            ran = runner.run(call.case, plan, code, [_on_device(assignment, inputs)])
+            yield call.case.name, seen, _answer(assignment, ran, inputs) if isinstance(ran, CallResult) else "stopped"
     finally:
         simulation.end()
-        launching.end()
+        runner.end()
 
 
 def _seen(assignment: Assignment, case: Case, ran: object, inputs: Inputs) -> str:
-    if not isinstance(ran, Ran):
+    if not isinstance(ran, CallResult):
         return "not simulated" if type(ran).__name__ == "CannotSimulate" else "stopped"
     explained = explain_findings(assignment, "", ran.findings)
     return f"finding: {explained.kind}" if explained is not None else _answer(assignment, ran, inputs)
 
 
-def _answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> str:
-    right = compared(assignment, ran, inputs).passed
-    return "right" if right and not ran.changed and not ran.touched else "wrong"
+def _answer(assignment: Assignment, result: CallResult, inputs: Inputs) -> str:
+    right = compared(assignment, result, inputs).passed
+    return "right" if right and not result.changed and not result.overruns else "wrong"
 
 
 def _on_device(assignment: Assignment, inputs: Inputs) -> Inputs:

@@ -18,10 +18,10 @@ from pathlib import Path
 from grader.course.catalogue import assignments, files
 from grader.course.course import read_course
 from grader.course.submission import Source
-from grader.grading.profilers import ToolFailure, asked, recorded, value
+from grader.grading.profilers import ToolFailure, metric_rows, recorded, value
 from grader.home import ROOT
-from grader.judging.evidence.structure import look_at_structure
-from grader.judging.prepared import Prepared, Task
+from grader.judging.evidence.structure import structure_facts
+from grader.judging.prepared import PreparedTask, Task
 from grader.judging.running.lane import LANE
 from grader.results.launched import LaunchFacts
 from tests.graded import FILES
@@ -88,18 +88,18 @@ def ours(launch: LaunchFacts) -> dict[str, float]:
 
 def rows(path: Path) -> Iterator[str]:
     """Yield a Markdown row for each launch of a file's kernels."""
-    assignment = assignments()[FILES[path.name]].written(path.name)
+    assignment = assignments()[FILES[path.name]].written(path.name, path.read_text())
     course = read_course(ROOT / "course.toml", frozenset(files()))
     source = Source(path.read_bytes(), file=path.name)
     name = path.parent.name if path.parent.parent.name == "accepted" else f"{path.parent.name}/{path.name}"
-    facts = look_at_structure(Prepared(Task(assignment, source, course, secrets.token_bytes(32), "cuda")))[0]
+    facts = structure_facts(PreparedTask(Task(assignment, source, course, secrets.token_bytes(32), "cuda")))[0]
     case = assignment.timed[0]
     if isinstance(facts, str):
         yield f"| {name} | {facts} |"
         return
     with recorded(assignment, case, source, course) as made:
         metrics = [name for names in COUNTED.values() for name in names]
-        counters = made if isinstance(made, ToolFailure) else asked(made, metrics)
+        counters = made if isinstance(made, ToolFailure) else metric_rows(made, metrics)
     if isinstance(counters, ToolFailure):
         yield f"| {name} | {counters.message} |"
         return

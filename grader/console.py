@@ -5,10 +5,12 @@ from __future__ import annotations
 import codecs
 import contextlib
 import errno
+import importlib.util
 import os
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,6 +18,7 @@ import typer
 from rich.console import Console
 
 from grader import home
+from grader.errors import UserError
 
 # The groups of commands in `kernelmark --help`.
 STUDENTS, TAS, AUTHORS = "For students", "For TAs", "For authors of assignments"
@@ -102,8 +105,7 @@ errors = _printer(sys.stderr, stderr=True, soft_wrap=True)
 
 def usage(message: str) -> NoReturn:
     """End the command with a one-line error and the status of a usage error."""
-    errors.print(f"kernelmark: {message}", markup=False)
-    raise typer.Exit(USAGE_ERROR)
+    raise UserError(message)
 
 
 def course_option(about: str) -> Any:
@@ -116,14 +118,11 @@ def course_option(about: str) -> Any:
 
 
 def _entered(context: typer.Context, given: Path) -> Path:
-    try:
-        # Typer's own copy of click has the class of these sources, and no name for it.
-        source = context.get_parameter_source("course")
-        course = home.find_here() if source is None or source.name == "DEFAULT" else home.named(given)
-        if course.found_none and (target := context.params.get("target")):
-            home.not_around(target)
-    except home.HomeError as error:
-        usage(str(error))
+    # Typer's own copy of click has the class of these sources, and no name for it.
+    source = context.get_parameter_source("course")
+    course = home.find_here() if source is None or source.name == "DEFAULT" else home.named(given)
+    if course.found_none and (target := context.params.get("target")):
+        home.not_around(target)
     home.enter(course)
     return course.file
 
@@ -135,10 +134,16 @@ def program() -> str:
     return typed if Path(typed).name == "kernelmark" and shutil.which("kernelmark") is None else "kernelmark"
 
 
+def require(extra: str, *modules: str) -> None:
+    """End the command with an error if a module of an extra of the package is not installed."""
+    if missing := next((name for name in modules if importlib.util.find_spec(name) is None), None):
+        usage(f"package {missing}: not installed; run {home.with_extra(extra)}")
+
+
 def say_if_shipped() -> None:
     """Print a note if no course was found and the package's own counts: the user may be in a wrong folder."""
     if note := home.here().note:
-        errors.print(f"kernelmark: {note}", markup=False)
+        complain(note)
 
 
 def failed(error: OSError, where: object = None) -> str:
@@ -154,9 +159,24 @@ def failed(error: OSError, where: object = None) -> str:
     return f"{f'{name}: ' if name else ''}{error.strerror or error}; {advice}"
 
 
+@contextlib.contextmanager
+def reporting(unnamed: object = None) -> Iterator[None]:
+    """Turn an error of the system that the block raises into a usage error; `unnamed` is where it was if it names no
+    file."""
+    try:
+        yield
+    except OSError as error:
+        usage(failed(error, error.filename or unnamed))
+
+
 def names_in(only: str) -> list[str]:
     """Return the names in an option such as --only silu,gemm."""
     return [name for name in only.replace(" ", "").split(",") if name]
+
+
+def complain(line: str) -> None:
+    """Print a line about what is wrong, or worth a look, to standard errors."""
+    errors.print(f"kernelmark: {line}", markup=False)
 
 
 def say(line: str) -> None:

@@ -12,6 +12,8 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.errors import UserError
+
 COURSE, ASSIGNMENTS = "course.toml", "assignments"
 PACKAGE = Path(__file__).resolve().parent
 ROOT = PACKAGE.parent
@@ -32,9 +34,6 @@ NONE = (f"no {COURSE} in this folder or above it, so the course is the package's
 UNTRUSTED = "{file}: {why}, and its assignments would run as you; if you trust it, pass --course {file}"
 
 
-class HomeError(Exception):
-    """A course that is missing or cannot be used; one line says why, and what to do."""
-
 
 @dataclass(frozen=True)
 class Home:
@@ -54,7 +53,7 @@ class Home:
         return self.shipped and self.file.parent == SHIPPED
 
     def refuse(self, folder: Path, *, alone: bool = False) -> None:
-        """Raise HomeError if the file or the assignments lie in a folder of students and the user did not name them:
+        """Raise UserError if the file or the assignments lie in a folder of students and the user did not name them:
         students must not choose the rules. `alone`: the folder is one student's, so the folders beside it may be other
         students'."""
         for path, trusted in ((self.file, self.named), (self.root / ASSIGNMENTS, self.rooted)):
@@ -67,7 +66,7 @@ class Home:
                 where = f"lies beside {folder}, so it may be another student's"
             else:
                 continue
-            raise HomeError(f"{path}: {where}; run this in the course's folder, or pass --course with that folder")
+            raise UserError(f"{path}: {where}; run this in the course's folder, or pass --course with that folder")
 
     @property
     def note(self) -> str:
@@ -95,17 +94,17 @@ def enter(home: Home | None) -> None:
 
 
 def here() -> Home:
-    """Return the course of this process. Raises HomeError."""
+    """Return the course of this process. Raises UserError."""
     return _entered or find_here()
 
 
 def root() -> Path:
-    """Return the folder of this process's course, which holds `assignments/`. Raises HomeError."""
+    """Return the folder of this process's course, which holds `assignments/`. Raises UserError."""
     return here().root
 
 
 def file() -> Path:
-    """Return the file of this process's course. Raises HomeError."""
+    """Return the file of this process's course. Raises UserError."""
     return here().file
 
 
@@ -114,7 +113,7 @@ def find(start: Path) -> Home:
     folder that has both, so a `course.toml` alone sets other rules for them. If no folder has both, the assignments are
     the package's own.
 
-    Raises HomeError, also for a course that another user owns: assignments are programs that would run.
+    Raises UserError, also for a course that another user owns: assignments are programs that would run.
     """
     above = [start.resolve(), *start.resolve().parents]
     ruling = next((folder for folder in above if _has(folder, COURSE)), None)
@@ -123,32 +122,32 @@ def find(start: Path) -> Home:
         if folder not in (ROOT, SHIPPED) and (strange := _strange(folder)):
             why, open_ = strange
             close = f", or first close it: chmod go-w {open_}" if open_ else ""
-            raise HomeError(UNTRUSTED.format(file=folder / COURSE, why=why) + close)
+            raise UserError(UNTRUSTED.format(file=folder / COURSE, why=why) + close)
     if holding is None and not _has(SHIPPED, ASSIGNMENTS):
-        raise HomeError(f"{SHIPPED / ASSIGNMENTS}: No such file or directory, and no course here or above; run this in "
+        raise UserError(f"{SHIPPED / ASSIGNMENTS}: No such file or directory, and no course here or above; run this in "
                         "a course or a kit, or name one with --course")
     return Home(holding or SHIPPED, (ruling or SHIPPED) / COURSE, shipped=holding is None)
 
 
 def find_here() -> Home:
-    """Return the course of the working directory. Raises HomeError."""
+    """Return the course of the working directory. Raises UserError."""
     try:
         return find(Path.cwd())
     except FileNotFoundError:
-        raise HomeError("the folder that this runs in was removed; change to another") from None
+        raise UserError("the folder that this runs in was removed; change to another") from None
 
 
 def not_around(target: Path) -> None:
-    """Raise HomeError if a file or folder lies in a course that nobody named. The assignments of that course, which may
+    """Raise UserError if a file or folder lies in a course that nobody named. The assignments of that course, which may
     be a student's, would run although the user only asks about one file."""
     course = find(target)
     if course.file.parent not in (ROOT, SHIPPED):
-        raise HomeError(UNTRUSTED.format(file=course.file, why=f"lies around {target} and not around this folder"))
+        raise UserError(UNTRUSTED.format(file=course.file, why=f"lies around {target} and not around this folder"))
 
 
 def named(path: Path) -> Home:
     """Return the course of a file or folder that the user names. The assignments are those of the file's folder, if it
-    has any, or else those of the working directory's course. Raises HomeError."""
+    has any, or else those of the working directory's course. Raises UserError."""
     path = path / COURSE if path.is_dir() else path
     folder = path.absolute().parent
     if _has(folder, ASSIGNMENTS):
@@ -157,7 +156,7 @@ def named(path: Path) -> Home:
     return Home(around.root, path, named=True, shipped=around.shipped)
 
 
-def own(name: str) -> Path:
+def course_path(name: str) -> Path:
     """Return a file or folder of the course, or the package's own if the course lacks it."""
     return root() / name if _has(root(), name) else SHIPPED / name
 

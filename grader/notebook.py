@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader import home, temporary
+from grader.errors import UserError
 
 COLUMNS = "100"
 
@@ -32,21 +33,21 @@ def check(name: str, text: str, *options: str) -> bool:
     path = os.pathsep.join(filter(None, (str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH"))))
     try:
         course = home.find_here()
-    except home.HomeError as error:
+    except UserError as error:
         print(f"kernelmark: {error}")
         return False
     # The cell's file lies in no course.
     named = [] if course.shipped else ["--course", str(course.file)]
     with temporary.folder("cell") as folder:
         (folder / file).write_text(text, encoding="utf-8")
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-P", "-m", "grader", "check", file, "--only", name, *named, *options], cwd=folder,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
             env={**os.environ, "PYTHONPATH": path, "COLUMNS": COLUMNS, "NO_COLOR": "1"})
     # The command that repeats the check names the temporary file, which is gone: name the cell's magic in its place.
-    said = done.stdout.replace(f": kernelmark check {file} ", f": %%kernelmark {name} ")
-    print(said.replace(f" {shlex.join(named)}", "") if named else said, end="")
-    return done.returncode == 0
+    output = result.stdout.replace(f": kernelmark check {file} ", f": %%kernelmark {name} ")
+    print(output.replace(f" {shlex.join(named)}", "") if named else output, end="")
+    return result.returncode == 0
 
 
 def _magic(line: str, cell: str) -> None:
@@ -58,5 +59,5 @@ def _magic(line: str, cell: str) -> None:
         options.remove("--save")
         Path(f"{name}.py").write_text(cell, encoding="utf-8")
         print(f"Saved as {name}.py.")
-    # An empty line replaces the magic, so that line numbers are those of the cell.
+    # An empty line replaces the magic, so that line numbers fit the cell.
     check(name, f"\n{cell}", *options)

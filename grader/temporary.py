@@ -33,23 +33,22 @@ _note: tuple[int, int] | None = None
 @contextlib.contextmanager
 def folder(kind: str, parent: Path | None = None) -> Iterator[Path]:
     """Hold a new private folder, in `parent` or the temporary folder, until the block ends. Raises OSError."""
-    made = make(kind, parent)
+    path = make(kind, parent)
     try:
-        yield made
+        yield path
     finally:
-        remove(made)
+        remove(path)
 
 
 @contextlib.contextmanager
-def whole(*made: Path) -> Iterator[None]:
-    """Remove these paths if the block fails: a path that was not there before, or whatever the block has added to a
-    folder that was."""
-    before = {path: set(path.iterdir()) if path.is_dir() else None for path in made}
+def all_or_nothing(*paths: Path) -> Iterator[None]:
+    """Remove new paths if the block fails. In a folder that existed before, remove the additions alone."""
+    before = {path: set(path.iterdir()) if path.is_dir() else None for path in paths}
     try:
         yield
     except BaseException:
-        for path, held in before.items():
-            for new in {path} if held is None else set(path.iterdir()) - held:
+        for path, contents in before.items():
+            for new in {path} if contents is None else set(path.iterdir()) - contents:
                 remove(new)
         raise
 
@@ -64,7 +63,7 @@ def make(kind: str, parent: Path | None = None) -> Path:
     return path
 
 
-def beside(path: Path) -> Path:
+def replacement_path(path: Path) -> Path:
     """Return the path of a new file that is to replace the file at `path`. Nothing is made yet."""
     fresh = path.absolute().with_name(f".{path.name}.{secrets.token_hex(8)}.new")
     expect(fresh)
@@ -74,7 +73,7 @@ def beside(path: Path) -> Path:
 def expect(path: Path) -> None:
     """Add a path to the note before the path is made."""
     with _lock:
-        descriptor = _held()
+        descriptor = _note_descriptor()
         if descriptor is not None:
             with contextlib.suppress(OSError):  # a full disk costs the note, and the command says so
                 os.write(descriptor, os.fsencode(path) + b"\0")
@@ -138,7 +137,7 @@ def _home(*, make: bool = True) -> Path | None:
     return None
 
 
-def _held() -> int | None:
+def _note_descriptor() -> int | None:
     """Return the descriptor of this process's note, and make the note at the first call; None if it cannot be made."""
     global _note
     if _note is not None:

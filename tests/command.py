@@ -19,8 +19,8 @@ from typer.main import get_command
 from grader import home
 from grader.commands.cli import app
 from grader.console import console, errors
-from grader.grading.job import Graded
-from grader.grading.lanes import Jobs, Lanes, Ongoing, Survey
+from grader.grading.job import JobOutcome
+from grader.grading.lanes import Jobs, Lanes, OngoingGrading, Survey
 from grader.home import ROOT
 from grader.results.result import Environment, Result
 from grader.sandbox.confine import processes
@@ -48,7 +48,7 @@ def kernelmark(
         # A lane imports torch twice, and other tests keep the other cores busy.
         arguments = (*arguments, "--jobs", "1")
     if not apart and (arguments[0] in HERE or (arguments[0] in SHARED and not environment)):
-        return _here([str(one) for one in arguments], cwd, environment)
+        return _here([str(argument) for argument in arguments], cwd, environment)
     # As the installed command: without the working directory on the path (-P), and from wherever it is run.
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
     return subprocess.run(
@@ -59,9 +59,9 @@ def kernelmark(
 
 def refused(says: str, *arguments: str | Path, **options: Any) -> str:
     """The one line with which the command refuses what it was asked, with status 2, and which says this."""
-    done = kernelmark(*arguments, **options)
-    assert done.returncode == 2 and says in done.stderr and done.stderr.strip().count("\n") == 0, done
-    return done.stderr
+    result = kernelmark(*arguments, **options)
+    assert result.returncode == 2 and says in result.stderr and result.stderr.strip().count("\n") == 0, result
+    return result.stderr
 
 
 def _here(arguments: list[str], cwd: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
@@ -100,23 +100,23 @@ class _ThisProcess:
         pass
 
     def survey(self, survey: Survey, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
-        found: Future[tuple[str, Environment]] = Future()
+        future: Future[tuple[str, Environment]] = Future()
         try:
-            found.set_result(survey(asked, names))
+            future.set_result(survey(asked, names))
         except Exception as error:
-            found.set_exception(error)
-        return found
+            future.set_exception(error)
+        return future
 
     def leave_out_spare(self) -> None:
         pass
 
-    def running(self) -> list[Ongoing]:
+    def running(self) -> list[OngoingGrading]:
         return []
 
     def words(self) -> str:
         return ""
 
-    def grade(self, jobs: Jobs, side_by_side: int, interrupted: object = None) -> Iterator[Graded]:
+    def grade(self, jobs: Jobs, side_by_side: int, interrupted: object = None) -> Iterator[JobOutcome]:
         # Late: few who call commands wait for torch.
         from grader.grading.grading import grade
 

@@ -1,6 +1,6 @@
 """Parts that tests share: one fork server for a run, lanes at each isolation, a table of what was graded at which.
 
-Whoever needs none of these waits for no import of torch: tests/test_light.py.
+Whoever needs none of these waits for no import of torch: tests/test_tiers.py.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ import pytest
 from hypothesis import settings
 
 from tests import tiers
+from tests.rows import beside
 
 # Tests run side by side, one on each core.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -26,7 +28,7 @@ os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 
 if TYPE_CHECKING:
     from grader.sandbox.forkserver.handle import ForkServer
-    from tests.corpus import Got, Taking
+    from tests.corpus import MemberOutcome, Taking
     from tests.hostile_lane import Lane
 
 # The same examples every time: no test fails by luck.
@@ -34,6 +36,8 @@ settings.register_profile("same", derandomize=True, database=None, deadline=None
 settings.load_profile("same")
 
 GPU = Path(__file__).parent / "gpu"
+# Folders whose tests need a package that a machine with a GPU may lack.
+NEEDS = {GPU.parent / "cluster": "distributed", GPU.parent / "server": "starlette"}
 
 # Tests, once collected, stay: to look for garbage among them took a twelfth of all processor time.
 gc.disable()
@@ -49,7 +53,9 @@ def pytest_configure() -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Every worker reads all files; those in `gpu/` hold nothing that is not marked so."""
-    return True if collection_path == GPU and "not gpu" in config.option.markexpr else None
+    if collection_path == GPU and "not gpu" in config.option.markexpr:
+        return True
+    return True if find_spec(NEEDS.get(collection_path, "sys")) is None else None
 
 
 def pytest_collection_finish() -> None:
@@ -67,12 +73,18 @@ def got(pytestconfig: pytest.Config, record_property: Callable[[str, object], No
     """Takes what members of the corpus got, and fails where that is not what is kept of them."""
     from tests import corpus
 
-    def take(members: Mapping[str, Got]) -> None:
+    def take(members: Mapping[str, MemberOutcome]) -> None:
         record_property(corpus.PROPERTY, json.dumps(members))
         if not pytestconfig.getoption("write_verdicts"):
             corpus.agrees(members)
 
     return take
+
+
+@pytest.fixture
+def text(request: pytest.FixtureRequest) -> str:
+    """Return the text under the test's name in the TOML file beside its file."""
+    return str(beside(str(request.path))[request.node.originalname.removeprefix("test_")])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -90,7 +102,7 @@ def fork_server() -> ForkServer:
     """That of this process's lane; a test before may have closed the lane."""
     from grader.judging.running.lane import LANE
 
-    return LANE.station.fork_server
+    return LANE.fork_server.handle
 
 
 @pytest.fixture(scope="module")

@@ -27,8 +27,8 @@ def changed(copied: Path, file: str, old: str, new: str) -> None:
 
 def run(copied: Path, program: str, *words: str) -> str:
     """What a program prints that imports the copy, and tests from here."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, *words], cwd=copied, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (copied, ROOT)))})
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert result.returncode == 0, result.stderr
+    return result.stdout

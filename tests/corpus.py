@@ -27,7 +27,7 @@ RAISE = ("if that is meant, raise JUDGE_VERSION in grader/results/version.py wit
          "run `make verdicts`")
 
 
-class Got(NamedTuple):
+class MemberOutcome(NamedTuple):
     """What a member got. `points` are None where a test judges without them."""
 
     verdict: str
@@ -35,24 +35,24 @@ class Got(NamedTuple):
     hint: str
 
     @classmethod
-    def of(cls, verdict: str, points: float | None, hint: str) -> Got:
+    def of(cls, verdict: str, points: float | None, hint: str) -> MemberOutcome:
         return cls(verdict, points, FIGURES.sub("#", hint))
 
 
-Taking = Callable[[Mapping[str, Got]], None]
+Taking = Callable[[Mapping[str, MemberOutcome]], None]
 
 
 class Book(NamedTuple):
     """The file: members by name, and the version of the judge that they were graded by."""
 
     version: int
-    members: dict[str, Got]
+    members: dict[str, MemberOutcome]
 
 
 def read(file: Path = FILE) -> Book:
-    found = json.loads(file.read_text(encoding="utf-8"))
-    version = found.pop(VERSION)
-    return Book(version, {name: Got(*one) for name, one in found.items()})
+    data = json.loads(file.read_text(encoding="utf-8"))
+    version = data.pop(VERSION)
+    return Book(version, {name: MemberOutcome(*one) for name, one in data.items()})
 
 
 def text(book: Book) -> str:
@@ -66,7 +66,7 @@ def name_of(how: str, member: Member, assignment: str) -> str:
     return f"{how} {member.name}/{assignment}"
 
 
-def differences(book: Book, got: Mapping[str, Got], version: int = JUDGE_VERSION) -> list[str]:
+def differences(book: Book, got: Mapping[str, MemberOutcome], version: int = JUDGE_VERSION) -> list[str]:
     """A line for each member that got something else than the book says by the same version of the judge."""
     if book.version != version:
         return []
@@ -80,14 +80,16 @@ def differences(book: Book, got: Mapping[str, Got], version: int = JUDGE_VERSION
     return said
 
 
-def merged(book: Book, got: Mapping[str, Got], there: Mapping[str, bool], version: int = JUDGE_VERSION) -> Book:
+def merged(
+    book: Book, got: Mapping[str, MemberOutcome], there: Mapping[str, bool], version: int = JUDGE_VERSION
+) -> Book:
     """The book with what was `got` now. Members that are not `there` any more are left out.
 
     Raises ValueError where a member got something else by the same version.
     """
     if wrong := [line for line in differences(book, got, version) if line.endswith(RAISE)]:
         raise ValueError("\n".join(wrong))
-    kept = {name: one for name, one in book.members.items() if there.get(name, True) and book.version == version}
+    kept = {name: member for name, member in book.members.items() if there.get(name, True) and book.version == version}
     return Book(version, {**kept, **got})
 
 
@@ -106,7 +108,7 @@ def _kept() -> Book:
     return read()
 
 
-def agrees(got: Mapping[str, Got]) -> None:
+def agrees(got: Mapping[str, MemberOutcome]) -> None:
     """Fails where a member got something else than before by the same version of the judge."""
     assert not (wrong := differences(_kept(), got)), "\n".join(wrong)
 
@@ -114,7 +116,7 @@ def agrees(got: Mapping[str, Got]) -> None:
 def write(properties: Iterable[tuple[str, object]]) -> str:
     """Writes the file anew from the properties of the tests of a run. Returns a sentence about it; raises ValueError
     as `merged` does."""
-    got = {name: Got(*one) for key, value in properties if key == PROPERTY
+    got = {name: MemberOutcome(*one) for key, value in properties if key == PROPERTY
            for name, one in json.loads(str(value)).items()}
     book = read() if FILE.exists() else Book(JUDGE_VERSION, {})
     new = merged(book, got, there(book))

@@ -24,6 +24,14 @@ FILES = {file: name for name, a in assignments().items() for file in in_any_lang
 NUMBA = front_ends()["numba"].problem()
 needs_numba = pytest.mark.skipif(NUMBA != "", reason=NUMBA)
 
+
+def break_numba(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a Numba that cannot be imported, in a new folder, before the installed one."""
+    (folder / "numba").mkdir()
+    (folder / "numba" / "__init__.py").write_text("import numpy; numpy.no_such_name")
+    monkeypatch.syspath_prepend(folder)
+
+
 # What a wrong answer shows may hang on the numbers drawn: no test fails by luck, and no hint changes by it.
 SEED = 7
 
@@ -50,9 +58,9 @@ def results(
     shipped = read_course(ROOT / "course.toml", frozenset(assignments()))
     course = shipped.model_copy(update={"limits": limits, "policy": policy or shipped.policy})
     (submission,) = find_submissions(folder, FILES)
-    graded = grade(read_job(submission, course, present, device, speed, seed=SEED))
-    assert graded.result is not None, graded.error
-    return graded.result.assignments
+    outcome = grade(read_job(submission, course, present, device, speed, seed=SEED))
+    assert outcome.result is not None, outcome.error
+    return outcome.result.assignments
 
 
 def told(result: AssignmentResult) -> str:

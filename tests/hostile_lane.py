@@ -16,12 +16,13 @@ from pathlib import Path
 from grader.course.catalogue import assignments
 from grader.course.course import Course, LimitsTable, read_course
 from grader.course.submission import Submission
+from grader.errors import InfrastructureError
 from grader.grading.grading import grade
-from grader.grading.job import Graded, read_job
+from grader.grading.job import JobOutcome, read_job
 from grader.home import ROOT
-from grader.judging.running.allowance import Allowance
 from grader.judging.running.builders import AT_ONCE
 from grader.judging.running.lane import LANE, start_lane
+from grader.judging.running.time_budget import TimeBudget
 from grader.languages.cuda.toolkit import problem
 from grader.plan import wire
 from grader.plan.device import TARGETS
@@ -29,7 +30,6 @@ from grader.plan.messages import Build
 from grader.results.result import AssignmentResult
 from grader.sandbox.confine import processes
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import InfrastructureError
 from grader.sandbox.forkserver.isolation import Isolation
 from tests.graded import FILES, SEED
 
@@ -69,7 +69,7 @@ class Lane:
 
     def graded(
         self, submission: Submission, *, only: tuple[str, ...] = (), limits: LimitsTable | None = LIMITS,
-    ) -> Graded:
+    ) -> JobOutcome:
         return self.pool.submit(_graded, submission, only, limits).result()
 
     def traces(self) -> Traces:
@@ -133,7 +133,7 @@ def _start(temporary: str, measured: Isolation) -> None:
     os.environ["TMPDIR"] = temporary
     tempfile.tempdir = None
     start_lane(measured=measured)
-    _ = LANE.station.fork_server.versions
+    _ = LANE.fork_server.handle.ready
     # pytest collects garbage ten times at the end of each grading: most of its time, if what was imported takes part.
     gc.freeze()
 
@@ -144,7 +144,7 @@ def course(*, limits: LimitsTable | None = LIMITS) -> Course:
     return shipped.model_copy(update={"limits": limits or shipped.limits})
 
 
-def _graded(submission: Submission, only: tuple[str, ...], limits: LimitsTable | None) -> Graded:
+def _graded(submission: Submission, only: tuple[str, ...], limits: LimitsTable | None) -> JobOutcome:
     """Grades the assignments that the submission holds a file of, or those of `only`."""
     present = only or tuple(name for file, name in FILES.items() if (submission.folder / file).exists())
     return grade(read_job(submission, course(limits=limits), present, seed=SEED))
@@ -157,8 +157,8 @@ def start_builders() -> None:
         return
     request = Build(seq=0, file="silu.cu", function="silu", device=TARGETS["sm_90"], given=[])
     limits = wire.Limits(memory_mb=2048, file_mb=64, processes=32, cpu_seconds=60)
-    building = [LANE.builders.submit("cuda/builder", request, b"", limits, Allowance(60)) for _ in range(AT_ONCE)]
-    assert not any(isinstance(one.result(), bytes) for one in building)
+    building = [LANE.builders.submit("cuda/builder", request, b"", limits, TimeBudget(60)) for _ in range(AT_ONCE)]
+    assert not any(isinstance(future.result(), bytes) for future in building)
 
 
 def _traces() -> Traces:

@@ -32,11 +32,11 @@ def link_packages(packages: Path) -> None:
     for source in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
         # Hard links take a second or two; another file system has none.
         for how in ("--link", "--reflink=auto"):
-            done = subprocess.run(["cp", "--archive", how, f"{source}/.", packages],
-                                  stderr=subprocess.DEVNULL, check=False, timeout=SECONDS)
-            if done.returncode == 0:
+            result = subprocess.run(["cp", "--archive", how, f"{source}/.", packages],
+                                    stderr=subprocess.DEVNULL, check=False, timeout=SECONDS)
+            if result.returncode == 0:
                 break
-        assert done.returncode == 0, f"{source} could not be copied to {packages}"
+        assert result.returncode == 0, f"{source} could not be copied to {packages}"
     for own in ("__editable__*kernelmark*", "kernelmark-*.dist-info"):
         for path in packages.glob(own):
             shutil.rmtree(path) if path.is_dir() else path.unlink()

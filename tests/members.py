@@ -86,7 +86,7 @@ class Member:
 
 def select(*verdicts: str) -> list[Member]:
     """Return the members that must get one of these verdicts, by name; without a verdict all members."""
-    return sorted(one for one in map(Member, tables()) if not verdicts or one.verdict in verdicts)
+    return sorted(member for member in map(Member, tables()) if not verdicts or member.verdict in verdicts)
 
 
 def changed(base: str, diff: str) -> str:

@@ -2,7 +2,9 @@
 
 import functools
 import inspect
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from _pytest.mark import ParameterSet
@@ -33,10 +35,15 @@ def each_row(
 
         signature = inspect.signature(test)
         run.__signature__ = signature.replace(parameters=[  # type: ignore[attr-defined]
-            one for name, one in signature.parameters.items() if name not in parameters])
+            parameter for name, parameter in signature.parameters.items() if name not in parameters])
         return run
 
     return decorate
+
+
+def beside(file: str) -> dict[str, Any]:
+    """Return the data of a file of tests: the TOML file of its name that stands beside it."""
+    return tomllib.loads(Path(file).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def _named(

@@ -38,8 +38,8 @@ USAGE = {
 
 @pytest.mark.parametrize(("arguments", "says"), USAGE.values(), ids=USAGE)
 def test_a_usage_error_is_one_line_and_status_2(arguments: tuple[str, ...], says: str) -> None:
-    said = refused(says, *arguments)
-    assert said.startswith("kernelmark: ") and "; " in said
+    output = refused(says, *arguments)
+    assert output.startswith("kernelmark: ") and "; " in output
 
 
 def test_a_broken_course_names_file_key_and_expectation(tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_a_course_says_which_assignments_are_graded(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "alice")
     course = tmp_path / "course.toml"
     course.write_text('assignments = ["transpose", "silu"]\n')
-    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--course", course)
-    assert done.returncode == 0, done.stderr
+    result = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--course", course)
+    assert result.returncode == 0, result.stderr
     (alice,) = [Result.model_validate_json(path.read_bytes()) for path in tmp_path.glob("out/*/result.json")]
     assert list(alice.assignments) == ["silu", "transpose"] and f"--course {course}" in alice.reproduce
 
@@ -105,8 +105,8 @@ def odd_class(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subpro
 
 
 def test_everyone_who_can_be_graded_is(odd_class: tuple[subprocess.CompletedProcess[str], Path]) -> None:
-    done, out = odd_class
-    assert done.returncode == 0, done.stderr
+    process, out = odd_class
+    assert process.returncode == 0, process.stderr
     verdicts = {student: result.verdict for student, result in load(out).items()}
     named = [*ODD[:-1], 2 * "\N{REPLACEMENT CHARACTER}"]
     assert {student: verdicts[student] for student in [*named, *EVIL]} == dict.fromkeys([*named, *EVIL], "accepted")
@@ -131,14 +131,14 @@ def test_what_cannot_be_read_is_said_in_one_line(odd_class: tuple[subprocess.Com
 
 
 def test_the_files_are_where_they_should_be(odd_class: tuple[subprocess.CompletedProcess[str], Path]) -> None:
-    done, out = odd_class
+    result, out = odd_class
     folders = sorted(path for path in out.iterdir() if path.is_dir() and not path.name.startswith("."))
     assert len(folders) == len(ODD) + len(UNREADABLE) + len(EVIL)
     assert all((folder / name).is_file() for folder in folders for name in ("result.json", "report.html", "checks.log"))
     page = (out / "index.html").read_text()
     assert "<script>alert(1)" not in page and "Ann Lee" in page
     assert "'=cmd()" in (out / "gradebook.csv").read_text()
-    assert f"[{len(folders)}/{len(folders)}]" in done.stdout and "s left" in done.stdout
+    assert f"[{len(folders)}/{len(folders)}]" in result.stdout and "s left" in result.stdout
     assert os.listdir(out.parent / "tmp") == []
 
 
@@ -160,9 +160,9 @@ def test_seeds_differ_by_default_repeat_on_request_and_are_logged_with_a_single_
 
     # A single student, and where results go when nobody says it.
     assert kernelmark("grade", "alice", "--only", "silu", cwd=alice.parent).returncode == 0
-    made = alice.parent / "results" / "alice"
-    assert (made / "report.html").is_file() and not (tmp_path / "ran").exists()
-    logged = Result.model_validate_json((made / "result.json").read_bytes())
+    path = alice.parent / "results" / "alice"
+    assert (path / "report.html").is_file() and not (tmp_path / "ran").exists()
+    logged = Result.model_validate_json((path / "result.json").read_bytes())
     assert f"--seed {logged.environment.seed}" in logged.reproduce
     assert graded(int(logged.environment.seed)) == drawn(logged)
     other = graded()
@@ -173,11 +173,11 @@ def test_by_hand_from_inside_a_submission(tmp_path: Path) -> None:
     mallory = hand_in(tmp_path, "mallory")
     (mallory / "conftest.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
     by_hand = [sys.executable, "-m", "pytest", "--submission=.", "-k", "silu and 5x9", "-v"]
-    done = subprocess.run(by_hand, capture_output=True, text=True, timeout=SECONDS, cwd=mallory, check=False)
-    assert done.returncode == 0 and "silu-5x9] PASSED" in done.stdout and "1 passed" in done.stdout, done
+    result = subprocess.run(by_hand, capture_output=True, text=True, timeout=SECONDS, cwd=mallory, check=False)
+    assert result.returncode == 0 and "silu-5x9] PASSED" in result.stdout and "1 passed" in result.stdout, result
     (mallory / "pytest.ini").write_text("[pytest]\naddopts = --collect-only\n")
-    done = subprocess.run(by_hand, capture_output=True, text=True, timeout=SECONDS, cwd=mallory, check=False)
-    assert done.returncode == 4 and "is the submission's own" in done.stderr
+    result = subprocess.run(by_hand, capture_output=True, text=True, timeout=SECONDS, cwd=mallory, check=False)
+    assert result.returncode == 4 and "is the submission's own" in result.stderr
     assert not (tmp_path / "ran").exists()
 
 
@@ -190,9 +190,9 @@ def test_grading_some_assignments_again_keeps_the_others_and_changes_no_grade(tm
     again = ("grade", tmp_path / "class", "--out", out, "--only")
 
     def graded(*more: str) -> tuple[Result, str]:
-        done = kernelmark(*again, *more)
-        assert done.returncode == 0, done
-        return Result.model_validate_json((out / "alice" / "result.json").read_bytes()), done.stdout
+        result = kernelmark(*again, *more)
+        assert result.returncode == 0, result
+        return Result.model_validate_json((out / "alice" / "result.json").read_bytes()), result.stdout
 
     first, said = graded(",".join(names))
     assert list(first.assignments) == names and first.score == 180 and "Skipped" not in said
@@ -211,9 +211,9 @@ def test_grading_some_assignments_again_keeps_the_others_and_changes_no_grade(tm
 
 
 def test_a_doctor_runs_anywhere(tmp_path: Path) -> None:
-    done = kernelmark("doctor", cwd=tmp_path)
-    assert done.returncode == 0, done
-    assert "a kernel planned, " in done.stdout and re.search(r"isolation +level \d", done.stdout)
+    result = kernelmark("doctor", cwd=tmp_path)
+    assert result.returncode == 0, result
+    assert "a kernel planned, " in result.stdout and re.search(r"isolation +level \d", result.stdout)
 
 
 def without_bubblewrap(folder: Path) -> str:
@@ -230,11 +230,11 @@ def test_grading_refuses_a_machine_that_isolates_less_than_asked(
     alice = hand_in(tmp_path, "alice")
     monkeypatch.setenv("PATH", without_bubblewrap(tmp_path / "bin"))
     asked = ("grade", alice, "--only", "silu", "--out", tmp_path / "out", "--min-isolation", "3")
-    done = kernelmark(*asked, apart=True)
-    assert done.returncode == 2 and not (tmp_path / "out" / "alice").exists()
-    assert "3 namespaced expected" in done.stderr and "apt install bubblewrap" in done.stderr
-    done = kernelmark(*asked, "--allow-degraded", apart=True)
-    assert done.returncode == 0, done.stderr
+    result = kernelmark(*asked, apart=True)
+    assert result.returncode == 2 and not (tmp_path / "out" / "alice").exists()
+    assert "3 namespaced expected" in result.stderr and "apt install bubblewrap" in result.stderr
+    result = kernelmark(*asked, "--allow-degraded", apart=True)
+    assert result.returncode == 0, result.stderr
     environment = Result.model_validate_json((tmp_path / "out" / "alice" / "result.json").read_bytes()).environment
     assert int(environment.isolation[0]) < 3
     assert any("bubblewrap" in text for text in environment.isolation_missing)
@@ -247,12 +247,12 @@ def test_the_course_names_the_isolation_that_grading_takes(tmp_path: Path, monke
     alice = hand_in(tmp_path, "alice")
     (tmp_path / "course.toml").write_text("[isolation]\nminimum = 4\n")
     monkeypatch.setenv("PATH", without_bubblewrap(tmp_path / "bin"))
-    done = kernelmark("grade", alice, "--course", tmp_path / "course.toml", "--out", tmp_path / "out", apart=True)
-    assert done.returncode == 2 and "4 sealed expected" in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    result = kernelmark("grade", alice, "--course", tmp_path / "course.toml", "--out", tmp_path / "out", apart=True)
+    assert result.returncode == 2 and "4 sealed expected" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
     # Who asks for less is told a command that asks for as little.
     asked = ("grade", alice, "--only", "silu", "--course", tmp_path / "course.toml", "--out", tmp_path / "out")
-    done = kernelmark(*asked, "--min-isolation", "1")
-    assert done.returncode == 0, done
+    result = kernelmark(*asked, "--min-isolation", "1")
+    assert result.returncode == 0, result
     told = Result.model_validate_json((tmp_path / "out" / "alice" / "result.json").read_bytes()).reproduce
     assert "--min-isolation 1" in told

@@ -17,13 +17,15 @@ import pytest
 
 from grader.classroom.attempts.store import Store
 from grader.grading import grading
-from grader.grading.job import Graded, Job
+from grader.grading.job import Job, JobOutcome
 from grader.home import ROOT
 from grader.results.result import Result
 from grader.sandbox.confine import processes
 from tests.classroom.attempts.made import add, draft
 from tests.command import SECONDS, SILU, eventually, gone, hand_in, kernelmark, load, refused
+from tests.rows import beside
 
+DATA = beside(__file__)
 # As typed at a terminal: what these tests are run by may ignore signals, as a script's `&` and nohup do.
 COMMAND = ("env", "--default-signal", sys.executable, "-m", "grader")
 
@@ -41,10 +43,10 @@ def test_a_full_disk_is_a_failure_of_ours_and_told(tmp_path: Path) -> None:
             hand_in(students, f"student{number}")
         # Room for what is known to be written, and not for what six reports come to.
         (out / "filler").write_bytes(b"x" * 385_000)
-        done = kernelmark("grade", students, "--out", out, "--only", "silu")
-        assert done.returncode == 3
-        assert re.search("No space left on device|disk is full", done.stderr) and "Traceback" not in done.stderr
-        assert done.stdout.count("60 of 60 points") == 6
+        result = kernelmark("grade", students, "--out", out, "--only", "silu")
+        assert result.returncode == 3
+        assert re.search("No space left on device|disk is full", result.stderr) and "Traceback" not in result.stderr
+        assert result.stdout.count("60 of 60 points") == 6
         for path in out.glob("*/result.json"):
             Result.model_validate_json(path.read_bytes())
         # With room again it is as if there had been.
@@ -64,20 +66,20 @@ def test_attempts_that_cannot_be_read_any_more_cost_neither_the_class_page_nor_t
         hand_in(tmp_path / "class", name)
     out, graded = tmp_path / "out", grading.grade
 
-    def grade(job: Job, *more: Any) -> Graded:
+    def grade(job: Job, *more: Any) -> JobOutcome:
         if job.submission.student == "bob":
             # In place, under the process that has it open.
             (out / ".attempts" / "attempts.sqlite3").write_bytes(b"x" * 100_000)
         return graded(job, *more)
 
     monkeypatch.setattr(grading, "grade", grade)
-    done = kernelmark("grade", tmp_path / "class", "--out", out, "--only", "silu", "--json")
-    assert done.returncode == 3 and "Traceback" not in done.stderr, done
-    ada, bob, end = map(json.loads, done.stdout.splitlines())
+    result = kernelmark("grade", tmp_path / "class", "--out", out, "--only", "silu", "--json")
+    assert result.returncode == 3 and "Traceback" not in result.stderr, result
+    ada, bob, end = map(json.loads, result.stdout.splitlines())
     assert (ada["student"], bob["student"]) == ("ada", "bob") and (ada["failures"], len(bob["failures"])) == ([], 1)
     # One of bob, and one of all that comes after.
     assert end["event"] == "end" and len(end["failures"]) == 2, end
-    assert done.stderr.count("file is not a database") == 2, done
+    assert result.stderr.count("file is not a database") == 2, result
     page = (out / "index.html").read_text()
     assert ">ada<" in page and "file is not a database" in page and "as of" not in page
 
@@ -104,9 +106,9 @@ def test_a_hand_in_that_cannot_be_recorded_costs_nobody_else_a_grade(
         other.execute("begin immediate")
         # By itself it waits five seconds for another to end, and does so for each of the two.
         monkeypatch.setattr(sqlite3, "connect", partial(connect, timeout=0.1))
-        done = kernelmark(*asked)
-    assert done.returncode == 3 and "Traceback" not in done.stderr, done
-    bob, end = map(json.loads, done.stdout.splitlines())
+        result = kernelmark(*asked)
+    assert result.returncode == 3 and "Traceback" not in result.stderr, result
+    bob, end = map(json.loads, result.stdout.splitlines())
     assert (bob["student"], bob["verdicts"]) == ("bob", {"silu": "accepted"})
     assert len(end["failures"]) == 2 and end["failures"][0].startswith("attempts not recorded: database is locked")
     assert ">ada<" in (out / "index.html").read_text()
@@ -125,17 +127,7 @@ def test_what_is_graded_and_results_lie_apart(tmp_path: Path) -> None:
 
 
 # By the C library: what goes through Python is refused.
-DAEMONS = """
-import ctypes, os, time
-fork = ctypes.PyDLL(None).fork
-for _ in range(3):
-    if fork() == 0:
-        os.setsid()
-        if fork() == 0:
-            time.sleep(86_400)
-        os._exit(0)
-time.sleep(86_400)
-"""
+DAEMONS: str = DATA["daemons"]
 
 
 def lose_a_fork_server(students: Path, out: Path) -> tuple[int, str, set[int]]:
@@ -170,7 +162,7 @@ def test_a_failure_of_ours_never_replaces_a_grade_and_nothing_outlives_a_lost_fo
     assert {student: result.verdict for student, result in load(out).items()} == dict.fromkeys(
         ["alice", "bob"], "accepted")
     with Store.existing(out) as store:
-        assert [one.verdict for one in store.attempts("alice")] == ["accepted", "infrastructure_error"]
+        assert [attempt.verdict for attempt in store.attempts("alice")] == ["accepted", "infrastructure_error"]
     eventually(lambda: not [pid for pid in seen if _session(Path(f"/proc/{pid}/stat"))])
 
 

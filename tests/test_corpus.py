@@ -11,10 +11,10 @@ import pytest
 from grader.home import ROOT
 from grader.results.version import JUDGE_CHANGES, JUDGE_VERSION, POINTS_CHANGES
 from tests import corpus, members
-from tests.corpus import Book, Got
+from tests.corpus import Book, MemberOutcome
 from tests.rows import each_row
 
-KEPT = Got.of("wrong_answer", 0, "Line 12 stores 3.5e-2 twice.")
+KEPT = MemberOutcome.of("wrong_answer", 0, "Line 12 stores 3.5e-2 twice.")
 BOOK = Book(7, {"graded wrong_answer/a/silu": KEPT})
 
 
@@ -27,8 +27,9 @@ def test_the_file_is_of_this_version_and_of_members_that_are_there() -> None:
 
 
 @pytest.mark.parametrize("now", [
-    Got.of("runtime_error", 0, KEPT.hint), Got.of("wrong_answer", 20, KEPT.hint), Got.of("wrong_answer", 0, "New.")])
-def test_a_change_without_another_version_says_what_to_do(now: Got) -> None:
+    MemberOutcome.of("runtime_error", 0, KEPT.hint), MemberOutcome.of("wrong_answer", 20, KEPT.hint),
+    MemberOutcome.of("wrong_answer", 0, "New.")])
+def test_a_change_without_another_version_says_what_to_do(now: MemberOutcome) -> None:
     got = {"graded wrong_answer/a/silu": now}
     (said,) = corpus.differences(BOOK, got, version=7)
     assert said.startswith("graded wrong_answer/a/silu got") and said.endswith(corpus.RAISE)
@@ -41,7 +42,7 @@ def test_a_change_without_another_version_says_what_to_do(now: Got) -> None:
 
 
 def test_other_figures_are_no_change_and_new_members_need_no_version() -> None:
-    same = {"graded wrong_answer/a/silu": Got.of("wrong_answer", 0, "Line 7 stores 1,024 twice.")}
+    same = {"graded wrong_answer/a/silu": MemberOutcome.of("wrong_answer", 0, "Line 7 stores 1,024 twice.")}
     assert not corpus.differences(BOOK, same, version=7)
     new = {"graded wrong_answer/b/silu": KEPT}
     assert corpus.differences(BOOK, new, version=7) == [

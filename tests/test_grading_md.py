@@ -72,9 +72,9 @@ def test_the_commands_of_each_section_do_what_they_say(tmp_path: Path, title: st
     assert SECTIONS[title]
     for command in SECTIONS[title]:
         name, *words = shlex.split(command)
-        done = kernelmark(*words, cwd=tmp_path)
-        assert name == "kernelmark" and done.returncode == 0, done
-        said += done.stdout + done.stderr
+        result = kernelmark(*words, cwd=tmp_path)
+        assert name == "kernelmark" and result.returncode == 0, result
+        said += result.stdout + result.stderr
     made = {path.name for path in tmp_path.iterdir()} - there
     graded = "kernelmark grade class" in SECTIONS[title]
     assert made == written | ({"class", "results"} if graded else set())

@@ -7,16 +7,16 @@ from grader.home import ROOT
 
 
 def test_every_verb_is_listed_in_the_order_in_which_it_is_needed() -> None:
-    done = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"})
-    assert done.exit_code == 0, done.output
-    first = [line.strip("│ ").partition(" ")[0] for line in done.output.splitlines() if line.startswith("│")]
+    result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    first = [line.strip("│ ").partition(" ")[0] for line in result.output.splitlines() if line.startswith("│")]
     assert [word for word in first if not word.startswith("-")] == list(ORDER)
-    assert [done.output.index(panel) for panel in ("For students", "For TAs", "For authors")] == sorted(
-        done.output.index(panel) for panel in ("For students", "For TAs", "For authors"))
+    assert [result.output.index(panel) for panel in ("For students", "For TAs", "For authors")] == sorted(
+        result.output.index(panel) for panel in ("For students", "For TAs", "For authors"))
 
 
 def test_what_grades_again_points_to_the_table_that_says_when() -> None:
     table = (ROOT / "docs" / "grading.md").read_text().partition("\n## Grading again\n")[2].partition("\n## ")[0]
     for command in ("grade", "regrade", "rescore", "diff", "apply"):
-        done = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"})
-        assert 'docs/grading.md, "Grading again"' in done.output and f"| `kernelmark {command}" in table, command
+        result = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"})
+        assert 'docs/grading.md, "Grading again"' in result.output and f"| `kernelmark {command}" in table, command

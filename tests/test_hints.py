@@ -29,17 +29,17 @@ from grader.judging.explain import explain_assignment
 from grader.judging.explain.summary import Summary
 from grader.judging.explain.wording import say
 from grader.judging.judge import judge
-from grader.judging.prepared import Prepared, Task
+from grader.judging.prepared import PreparedTask, Task
 from grader.judging.repair import repaired
 from grader.judging.repair.proof import proved
 from grader.judging.repair.search import failed_case
 from grader.judging.repair.trial import Trial
-from grader.judging.repair.words import told
+from grader.judging.repair.words import change_fact
 from grader.languages import by_suffix
 from grader.plan.edits import Edit, difference, edited
 from grader.plan.plan import Malformed
 from grader.results.result import CheckResult, decisive
-from tests.corpus import Got, Taking, name_of
+from tests.corpus import MemberOutcome, Taking, name_of
 from tests.graded import FILES, unfit
 from tests.members import Member, select
 
@@ -65,55 +65,55 @@ def _sampled(member: Member, one_in: int) -> bool:
     return member.title in SEARCHED.values() or zlib.crc32(member.title.encode()) % one_in == 0
 
 
-MENDED = [one for one in MEMBERS if _sampled(one, SAMPLED)
-          or (one.notes("proved") and (not one.title.startswith("cuda_") or _sampled(one, CUDA)))]
+MENDED = [member for member in MEMBERS if _sampled(member, SAMPLED)
+          or (member.notes("proved") and (not member.title.startswith("cuda_") or _sampled(member, CUDA)))]
 EVERY_EDIT = Trial.edits
 LEAST = 120, 20
 """Mistakes in all, and for each assignment of the course."""
 
 
-class Judged(NamedTuple):
+class JudgedMember(NamedTuple):
     """A member's file under one seed: the task, its checks, and its hint."""
 
-    prepared: Prepared
+    prepared: PreparedTask
     checks: list[CheckResult]
-    got: Got
+    got: MemberOutcome
 
 
-def prepared_for(member: Member, file: str, seed: bytes) -> Prepared:
+def prepared_for(member: Member, file: str, seed: bytes) -> PreparedTask:
     """A file of a member, ready to be judged."""
     source = read_source_file(member.folder(), file, 1 << 20)
-    return Prepared(Task(assignments()[FILES[file]], source, COURSE, seed, "cpu"))
+    return PreparedTask(Task(assignments()[FILES[file]], source, COURSE, seed, "cpu"))
 
 
-def judged(member: Member, file: str, seed: bytes) -> Judged:
+def judged(member: Member, file: str, seed: bytes) -> JudgedMember:
     """Judge a file of a member, and hold what is said of it against the member's notes."""
     prepared = prepared_for(member, file, seed)
     summary, checks = _checked(prepared)
     must, never, proof = (member.notes(word) for word in ("expect", "never", "proved"))
     assert must or proof, f"{member.name}: give it a note `expect` or `proved`"
-    said = f"{summary.message} {summary.hint}".lower()
-    assert decisive(checks)[0] == member.verdict, said
-    assert [words for words in must if words.lower() not in said] == [], said
-    assert [words for words in never if words.lower() in said] == [], said
-    return Judged(prepared, checks, Got.of(member.verdict, None, summary.hint))
+    output = f"{summary.message} {summary.hint}".lower()
+    assert decisive(checks)[0] == member.verdict, output
+    assert [words for words in must if words.lower() not in output] == [], output
+    assert [words for words in never if words.lower() in output] == [], output
+    return JudgedMember(prepared, checks, MemberOutcome.of(member.verdict, None, summary.hint))
 
 
-def _checked(prepared: Prepared) -> tuple[Summary, list[CheckResult]]:
+def _checked(prepared: PreparedTask) -> tuple[Summary, list[CheckResult]]:
     assignment = prepared.task.assignment
     small, large = ([case_check(case) for case in assignment.cases_for("cpu")
                      if (math.prod(case.sizes.values()) > SMALL) == which] for which in (False, True))
-    found: list[CheckResult] = []
-    with closing(judge(prepared, (SOURCE, *small, *large, TARGET))) as judged:
+    checks: list[CheckResult] = []
+    with closing(judge(prepared, (SOURCE, *small, *large, TARGET))) as outcomes:
         # Small cases show most, and the target alone what is wrong at sizes that only a GPU runs.
         for some in ([SOURCE], small, large, [TARGET]):
-            found += results(islice(judged, len(some)))
-            if decisive(found)[0] is not None:
+            checks += results(islice(outcomes, len(some)))
+            if decisive(checks)[0] is not None:
                 break
-    return explain_assignment(assignment, found), found
+    return explain_assignment(assignment, checks), checks
 
 
-@pytest.mark.parametrize("member", [pytest.param(one, id=one.name) for one in MEMBERS if one not in MENDED])
+@pytest.mark.parametrize("member", [pytest.param(member, id=member.name) for member in MEMBERS if member not in MENDED])
 def test_a_mistake_is_named_and_nothing_else(member: Member, got: Taking) -> None:
     if reason := unfit(member.folder()):
         pytest.skip(reason)
@@ -133,38 +133,38 @@ def test_a_mistake_is_named_and_a_change_mends_it(
 
         if words and not _sampled(member, WHOLE):
             monkeypatch.setattr(Trial, "edits", partialmethod(_told_so, text, Path(file).suffix, words))
-        found = repaired(first.prepared, first.checks)
-        assert [one for one in words if found is None or one not in found.told] == [], found
+        repair = repaired(first.prepared, first.checks)
+        assert [word for word in words if repair is None or word not in repair.told] == [], repair
         if member.title in SEARCHED.values():
-            assert found is not None and SEARCHED[found.kind] == member.title, found
-        if found is None or case is None or words:
+            assert repair is not None and SEARCHED[repair.kind] == member.title, repair
+        if repair is None or case is None or words:
             continue
         changed = next(one for edit in EVERY_EDIT(Trial(first.prepared, case))
-                       if difference(text, one := edited(text, edit)) == found.diff)
-        assert proved(prepared_for(member, file, SEEDS[2]), case, changed), found
+                       if difference(text, one := edited(text, edit)) == repair.diff)
+        assert proved(prepared_for(member, file, SEEDS[2]), case, changed), repair
 
 
 def _told_so(trial: Trial, text: str, suffix: str, words: list[str], lines: Sequence[int] = ()) -> list[Edit]:
     """The edits of a trial that would be told in these words; all of them, if none would."""
     edits = EVERY_EDIT(trial, lines)
-    return [one for one in edits if _would_tell(text, suffix, one, words)] or edits
+    return [edit for edit in edits if _would_tell(text, suffix, edit, words)] or edits
 
 
 def _would_tell(text: str, suffix: str, edit: Edit, words: list[str]) -> bool:
     try:
-        said = say(by_suffix(suffix).phrases, told(text, [edit], "edit"))
+        sentence = say(by_suffix(suffix).phrases, change_fact(text, [edit], "edit"))
     except Malformed:
         return False
-    return all(one in said for one in words)
+    return all(word in sentence for word in words)
 
 
 def _files(member: Member) -> list[str]:
-    found = [one for one in member.files if one in FILES]
+    found = [file for file in member.files if file in FILES]
     assert found, f"{member.name}: no file of an assignment"
     return found
 
 
 def test_each_assignment_of_the_course_has_its_mistakes() -> None:
-    of = Counter(FILES[one] for member in MEMBERS for one in member.files if one in FILES)
+    of = Counter(FILES[file] for member in MEMBERS for file in member.files if file in FILES)
     course = COURSE.assignments or ()
     assert sum(of[name] for name in course) >= LEAST[0] and min(of[name] for name in course) >= LEAST[1], of

@@ -14,7 +14,8 @@ from grader import home
 from grader.classroom.attempts.attempt import hash_of_tests
 from grader.course import catalogue
 from grader.course.course import Course
-from grader.home import ROOT, HomeError
+from grader.errors import UserError
+from grader.home import ROOT
 from tests.command import hand_in, kernelmark, refused
 
 
@@ -52,11 +53,11 @@ def test_the_nearest_course_is_taken_from_any_folder_below(tmp_path: Path) -> No
 def test_a_folder_that_was_removed_is_told_in_a_line(tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
     for words in ("assignments", "doctor"):
-        done = subprocess.run(["sh", "-c", f'rmdir ../gone; exec "{sys.executable}" -m grader {words}'],
-                              cwd=tmp_path / "gone", capture_output=True, text=True, check=False,
-                              env={**os.environ, "PYTHONPATH": str(ROOT)})
-        assert (done.returncode, done.stdout) == (2, ""), done
-        assert done.stderr == "kernelmark: the folder that this runs in was removed; change to another\n"
+        result = subprocess.run(["sh", "-c", f'rmdir ../gone; exec "{sys.executable}" -m grader {words}'],
+                                cwd=tmp_path / "gone", capture_output=True, text=True, check=False,
+                                env={**os.environ, "PYTHONPATH": str(ROOT)})
+        assert (result.returncode, result.stdout) == (2, ""), result
+        assert result.stderr == "kernelmark: the folder that this runs in was removed; change to another\n"
         (tmp_path / "gone").mkdir()
 
 
@@ -87,11 +88,11 @@ def test_a_course_without_assignments_says_what_writes_one(tmp_path: Path) -> No
     empty = course(tmp_path / "empty", "any")
     (empty / "assignments/any").rmdir()
     for words in (("assignments",), ("verify",), ("kit", "kit"), ("grade", ".", "--out", "../out")):
-        done = kernelmark(*words, cwd=empty)
-        assert done.returncode == 2 and done.stderr.count("\n") == 1, done
-        assert "course.toml: " in done.stderr, done
-    made = kernelmark("new", "axpy", cwd=empty)
-    assert made.returncode == 0 and (empty / "reference/axpy.py").exists(), made
+        result = kernelmark(*words, cwd=empty)
+        assert result.returncode == 2 and result.stderr.count("\n") == 1, result
+        assert "course.toml: " in result.stderr, result
+    process = kernelmark("new", "axpy", cwd=empty)
+    assert process.returncode == 0 and (empty / "reference/axpy.py").exists(), process
 
 
 def test_a_course_that_others_can_put_there_has_to_be_named(tmp_path: Path) -> None:
@@ -102,20 +103,20 @@ def test_a_course_that_others_can_put_there_has_to_be_named(tmp_path: Path) -> N
                        (planted / "assignments", "assignments/")):
         mode, group = path.stat().st_mode & 0o755, path.stat().st_gid
         path.chmod(mode | 0o002)
-        with pytest.raises(HomeError, match=f"everybody may write into {what}.*; if you trust it, pass --course"):
+        with pytest.raises(UserError, match=f"everybody may write into {what}.*; if you trust it, pass --course"):
             home.find(planted / "below")
         assert home.named(planted).root == planted
         if shared is not None:
             os.chown(path, -1, shared)
             path.chmod(mode | 0o020)
-            with pytest.raises(HomeError, match=f"a group may write into {what}, and its assignments would run.*, or "
+            with pytest.raises(UserError, match=f"a group may write into {what}, and its assignments would run.*, or "
                                                 f"first close it: chmod go-w {path}$"):
                 home.find(planted)
             os.chown(path, -1, group)
         path.chmod(mode)
         if os.geteuid() == 0:
             os.chown(path, 4711, -1)
-            with pytest.raises(HomeError, match="belongs to another user"):
+            with pytest.raises(UserError, match="belongs to another user"):
                 home.find(planted)
             os.chown(path, 0, -1)
     assert home.find(planted).root == planted
@@ -153,8 +154,8 @@ def test_a_submission_does_not_choose_the_course_by_which_it_is_graded(tmp_path:
         (("inspect", str(folder / "silu.py")), tmp_path, "if you trust it, pass --course"),
     ):
         out = ("--out", str(tmp_path / "out")) if words[0] == "grade" else ()
-        done = kernelmark(*words, *out, cwd=cwd)
-        assert (done.returncode, done.stderr.count("\n")) == (2, 1) and said in done.stderr, (words, done)
+        result = kernelmark(*words, *out, cwd=cwd)
+        assert (result.returncode, result.stderr.count("\n")) == (2, 1) and said in result.stderr, (words, result)
     assert not mark.exists() and not (tmp_path / "out").exists()
 
 

@@ -26,7 +26,7 @@ import pytest
 
 from grader.course.course import HintsTable
 from grader.course.submission import Submission, find_submissions
-from grader.grading.job import Graded, read_job
+from grader.grading.job import JobOutcome, read_job
 from grader.grading.lanes import LocalLanes
 from grader.home import ROOT
 from grader.pages.load import load_results
@@ -35,7 +35,7 @@ from grader.results.verdicts import ACCEPTED, INFRASTRUCTURE_ERROR, VERDICTS, Ve
 from grader.sandbox.forkserver.isolation import SEALED
 from tests import hostile_lane
 from tests.classroom.attempts.made import kept
-from tests.corpus import Got, Taking, name_of
+from tests.corpus import MemberOutcome, Taking, name_of
 from tests.graded import FILES, told, unfit
 from tests.hostile_lane import STRONGEST, TABLE, Lane
 from tests.members import Member, select
@@ -109,7 +109,7 @@ def _assert_nothing_left(lane: Lane, before: hostile_lane.Traces) -> None:
     assert not any(left.values()), left
 
 
-def _assert_tame(graded: Graded, out: Path) -> None:
+def _assert_tame(graded: JobOutcome, out: Path) -> None:
     """What is written of it is small, and holds nothing that acts."""
     failures = kept(graded, out)
     assert graded.result is not None
@@ -133,10 +133,10 @@ def _least(member: Member) -> int:
 def _members(level: int, families: tuple[str, ...], *, one_in: int = 1) -> pytest.MarkDecorator:
     """Runs a test with each member of these families that the level promises to hold, or a sample of them."""
     return pytest.mark.parametrize("member", [
-        pytest.param(one, id=one.name.removeprefix("hostile/")) for one in MEMBERS
-        if family(one) in families
-        and zlib.crc32(one.title.encode()) % (2 if family(one) in PROVED_TWICE else one_in) == 0
-        and _least(one) <= level and "gpu" not in one.notes("needs")])
+        pytest.param(member, id=member.name.removeprefix("hostile/")) for member in MEMBERS
+        if family(member) in families
+        and zlib.crc32(member.title.encode()) % (2 if family(member) in PROVED_TWICE else one_in) == 0
+        and _least(member) <= level and "gpu" not in member.notes("needs")])
 
 
 at_the_strongest = pytest.mark.parametrize("lane", [STRONGEST], indirect=True)
@@ -163,7 +163,7 @@ def test_the_same_without_namespaces(
     _assert_held(member, lane, tmp_path, record_property)
 
 
-def _assert_held(member: Member, lane: Lane, tmp_path: Path, record_property: Record) -> dict[str, Got]:
+def _assert_held(member: Member, lane: Lane, tmp_path: Path, record_property: Record) -> dict[str, MemberOutcome]:
     """Returns what is to come of it at any grading: no hint where several verdicts will do."""
     folder = member.folder()
     if reason := unfit(folder):
@@ -174,32 +174,32 @@ def _assert_held(member: Member, lane: Lane, tmp_path: Path, record_property: Re
     limits = hostile_lane.BRIEF if "time_limit" in verdicts else hostile_lane.LIMITS
     contents = _contents(folder)
     before = lane.traces()
-    graded = lane.graded(_alone(folder), limits=limits)
-    assert graded.result is not None, graded.error
-    record_property(TABLE, lane.row("hostile", list(graded.result.assignments.values())))
+    outcome = lane.graded(_alone(folder), limits=limits)
+    assert outcome.result is not None, outcome.error
+    record_property(TABLE, lane.row("hostile", list(outcome.result.assignments.values())))
     assert _contents(folder) == contents
     _assert_nothing_left(lane, before)
-    _assert_tame(graded, tmp_path)
+    _assert_tame(outcome, tmp_path)
     found = {}
-    for name, result in graded.result.assignments.items():
-        said = told(result)
+    for name, result in outcome.result.assignments.items():
+        output = told(result)
         # A hint may hang on where an attack's objects lie in memory.
-        found[name] = Got.of(verdicts, result.score, "")
-        assert result.score == 0, said
-        assert result.verdict in verdicts.split(", "), said
+        found[name] = MemberOutcome.of(verdicts, result.score, "")
+        assert result.score == 0, output
+        assert result.verdict in verdicts.split(", "), output
         for words in member.notes("expect"):
-            assert words.lower() in said.lower(), said
+            assert words.lower() in output.lower(), output
     return found
 
 
 def test_the_corpus_is_large_and_says_what_must_come_of_each() -> None:
     assert len(MEMBERS) >= LEAST_MEMBERS
-    for one in MEMBERS:
-        assert one.notes("about") and any(file in FILES for file in one.files), one
-        (verdicts,) = one.notes("verdict")
-        assert not any(not re.fullmatch(r"[34], .+", text) for text in one.notes("least")), one
+    for member in MEMBERS:
+        assert member.notes("about") and any(file in FILES for file in member.files), member
+        (verdicts,) = member.notes("verdict")
+        assert not any(not re.fullmatch(r"[34], .+", text) for text in member.notes("least")), member
         # No file takes itself out of the points that count: what it does is told of it.
-        assert set(verdicts.split(", ")) <= set(VERDICTS) - {ACCEPTED, INFRASTRUCTURE_ERROR}, one
+        assert set(verdicts.split(", ")) <= set(VERDICTS) - {ACCEPTED, INFRASTRUCTURE_ERROR}, member
 
 
 @pytest.mark.timeout(180)
@@ -219,14 +219,14 @@ def test_neighbours_in_a_class_are_untouched(between: Sequence[str], tmp_path: P
     # Nor is it waited for those that would use up their time.
     courses = [hostile_lane.course(limits=limits).model_copy(update={"hints": HintsTable(tries=1)})
                for limits in (hostile_lane.LIMITS, hostile_lane.BRIEF)]
-    jobs = [read_job(one, courses[number % 2], ("silu",))
-            for number, one in enumerate(find_submissions(tmp_path / "class", FILES))]
+    jobs = [read_job(submission, courses[number % 2], ("silu",))
+            for number, submission in enumerate(find_submissions(tmp_path / "class", FILES))]
     with LocalLanes([{}]) as lanes:
-        for graded in lanes.grade(jobs, 1):
-            assert kept(graded, out) == []
-    loaded = load_results(out)
-    assert not loaded.failures
-    results = {entry.folder: entry.result.assignments["silu"] for entry in loaded.entries}
+        for outcome in lanes.grade(jobs, 1):
+            assert kept(outcome, out) == []
+    loaded_results = load_results(out)
+    assert not loaded_results.failures
+    results = {entry.folder: entry.result.assignments["silu"] for entry in loaded_results.entries}
     assert sorted(results) == [folder.name for folder in folders]
     for number, folder in enumerate(folders):
         result = results[folder.name]
@@ -235,10 +235,6 @@ def test_neighbours_in_a_class_are_untouched(between: Sequence[str], tmp_path: P
         else:
             assert result.verdict == "accepted" and result.score == result.correctness.max_points, told(result)
             assert [path.name for path in folder.iterdir()] == [HONEST.name]
-
-
-def _symlink(place: Path, outside: Path) -> None:
-    place.symlink_to(outside)
 
 
 def _socket(place: Path, outside: Path) -> None:
@@ -271,7 +267,7 @@ def _other_case(place: Path, outside: Path) -> None:
 
 # What lies where silu.py should be, with an honest silu.py outside: how it is made, verdict and words.
 INTAKE: dict[str, tuple[Callable[[Path, Path], object], Verdict, str]] = {
-    "link out of the folder": (_symlink, "runtime_error", "symbolic link"),
+    "link out of the folder": (lambda place, outside: place.symlink_to(outside), "runtime_error", "symbolic link"),
     "link by a folder": (_through_a_folder, "runtime_error", "symbolic link"),
     "link to a device": (lambda place, outside: place.symlink_to("/dev/zero"), "runtime_error", "symbolic link"),
     "link to the judge": (lambda place, outside: place.symlink_to("/proc/self/environ"), "runtime_error", "link"),
@@ -298,14 +294,14 @@ def test_odd_files_are_refused(kind: str, lane: Lane, tmp_path: Path) -> None:
     shutil.copy(HONEST, outside)
     make(folder / HONEST.name, outside)
     before = lane.traces()
-    graded = lane.graded(_alone(folder), only=("silu",))
+    outcome = lane.graded(_alone(folder), only=("silu",))
     _assert_nothing_left(lane, before)
-    assert graded.result is not None, graded.error
-    result = graded.result.assignments["silu"]
+    assert outcome.result is not None, outcome.error
+    result = outcome.result.assignments["silu"]
     assert (result.verdict, result.score) == (verdict, 0), told(result)
     assert words in result.message, told(result)
     (tmp_path / "out").mkdir()
-    _assert_tame(graded, tmp_path / "out")
+    _assert_tame(outcome, tmp_path / "out")
 
 
 # As a student's folder is named. Some file systems refuse some of them.
@@ -330,12 +326,12 @@ def test_odd_names_are_harmless(lane: Lane, tmp_path: Path) -> None:
     out.mkdir()
     submissions = find_submissions(tmp_path / "class", FILES)
     assert len(submissions) == sum(1 for _ in (tmp_path / "class").iterdir()) > 3
-    for one in submissions:
-        graded = lane.graded(one, only=("silu",))
-        assert kept(graded, out) == []
-    loaded = load_results(out)
-    assert len(loaded.entries) == len(submissions) and not loaded.failures
-    write_class(loaded.entries, out)
+    for submission in submissions:
+        outcome = lane.graded(submission, only=("silu",))
+        assert kept(outcome, out) == []
+    results = load_results(out)
+    assert len(results.entries) == len(submissions) and not results.failures
+    write_class(results.entries, out)
     assert {path.name for path in tmp_path.iterdir()} == {"class", "out"}
     pages = [path.read_text(encoding="utf-8") for path in out.rglob("*.html")]
     assert not [text for page in pages for text in ACTED_ON if text in page]

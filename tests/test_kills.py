@@ -55,9 +55,9 @@ class Evening:
 
 def start(root: Path, words: str) -> subprocess.Popen[bytes]:
     (root / "tmp").mkdir(exist_ok=True)
-    with (root / "said.txt").open("wb") as said:
+    with (root / "said.txt").open("wb") as writer:
         return subprocess.Popen(
-            [sys.executable, "-m", "grader", *words.format(root=root).split()], cwd=ROOT, stdout=said, stderr=said,
+            [sys.executable, "-m", "grader", *words.format(root=root).split()], cwd=ROOT, stdout=writer, stderr=writer,
             start_new_session=True, env={**os.environ, "TMPDIR": str(root / "tmp")})
 
 
@@ -67,8 +67,8 @@ def finish(root: Path, words: str) -> None:
 
 
 def finish_here(root: Path, words: str) -> None:
-    done = kernelmark(*words.format(root=root).split())
-    assert done.returncode == 0, done
+    result = kernelmark(*words.format(root=root).split())
+    assert result.returncode == 0, result
 
 
 def state(root: Path) -> State:
@@ -81,14 +81,14 @@ def state(root: Path) -> State:
         attempts = store.attempts()
         found["attempts"] = Counter((one.student, one.submission, one.verdict, one.score, one.of is None)
                                     for one in attempts)
-        assert all(store.result(one) is not None for one in attempts)
+        assert all(store.result(attempt) is not None for attempt in attempts)
         found["standing"] = {one.attempt.slug: (one.attempt.submission, one.attempt.verdict, one.attempt.score)
                              for one in select_attempts(attempts, store.decisions()).values()}
     for path in sorted(out.glob("*/result.json")):
-        one = Result.model_validate_json(path.read_bytes()).assignments["silu"]
-        found["shown"][path.parent.name] = (one.source_sha256, one.verdict, one.score)
+        result = Result.model_validate_json(path.read_bytes()).assignments["silu"]
+        found["shown"][path.parent.name] = (result.source_sha256, result.verdict, result.score)
         # Without the clock's words.
-        found["pages"][path.parent.name] = one.source in (path.parent / "report.html").read_text() or one.verdict
+        found["pages"][path.parent.name] = result.source in (path.parent / "report.html").read_text() or result.verdict
     for name in ("out/gradebook.csv", "grades.csv"):
         found[name] = (root / name).read_text() if (root / name).exists() else None
     return found

@@ -16,7 +16,7 @@ from grader.course.forms import file_of
 from grader.home import ROOT
 from grader.languages import phrases
 from grader.plan.plan import Kernel, Launch
-from tests.rows import each_row
+from tests.rows import beside, each_row
 
 WORDS: dict[str, re.Pattern[str]] = {
     "triton": re.compile(
@@ -31,45 +31,7 @@ WORDS: dict[str, re.Pattern[str]] = {
 """For each front end, what nobody else may write. `autotune` is none of them: any language may have a tuner."""
 # What authors and courses write of kernels, in a language of theirs.
 FREE = ("authoring", "kit")
-VERSION = "its version is told where the environment is"
-EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = {"triton": {
-    "cluster/own.py": (1, VERSION),
-    "languages/cuda/phrases/guards.py": (1, "a word of C++ as well"),
-    "languages/cuda/clues.toml": (9, "a file in the wrong language, and what nvcc calls functions"),
-    "simulation/ptx/reader.py": (1, "a directive of the same name"),
-    "sandbox/forkserver/handle.py": (4, f"which of its versions are known, and {VERSION}"),
-    "sandbox/forkserver/server.py": (3, f"imports what workers need before they are forked, and {VERSION}"),
-    "course/calibration.py": (2, VERSION),
-    "results/result.py": (1, VERSION),
-    "plan/wire.py": (1, VERSION),
-    "classroom/attempts/attempt.py": (1, VERSION),
-    "pages/templates/class.html.j2": (1, VERSION),
-    "pages/templates/student.html.j2": (1, VERSION),
-    "pages/trial.py": (1, VERSION),
-    "grading/calibrate.py": (1, VERSION),
-    "grading/doctor.py": (2, "a package that has to be installed, and how long its import takes"),
-    "grading/grading.py": (1, VERSION),
-    "grading/preflight.py": (1, "a package that has to be installed"),
-    "sandbox/confine/surroundings.py": (1, "a package whose files a submission has to be able to read"),
-    "sandbox/confine/sandbox.py": (1, "variables for the folder of its cache, which PyTorch's compiler fills, too"),
-    "device/main.py": (1, "baselines are compiled by PyTorch, which uses its compiler and cache"),
-    "plan/device.py": (1, "the source of a fact"),
-    "languages/cuda/__init__.py": (1, "a directive of PTX of the same name"),
-    "languages/numba/__init__.py": (1, "a file that has kernels in both languages"),
-    "languages/numba/confined/api.py": (1, "a directive of PTX of the same name"),
-    "languages/numba/phrases.py": (6, "its words for host code in Python, which hold here, too"),
-}, "cuda": {
-    "languages/numba/__init__.py": (1, "PTX is handled as its is"),
-    "languages/numba/confined/compiler/main.py": (1, "the same"),
-    "languages/numba/confined/linking.py": (7, "functions in C++ that are linked with kernels"),
-    "languages/numba/messages.toml": (8, "names that its kernels have, too"),
-    "languages/numba/confined/simulator/main.py": (1, "PTX is handled as its is"),
-    "languages/triton/clues.toml": (1, "what to write in place of its launches"),
-    "simulation/ptx/printing.py": (1, "the suffix of files, by which headers are known"),
-}, "numba": {
-    "device/guards.py": (1, "whose documentation has the interface"),
-    "languages/triton/clues.toml": (1, "a library that a file imports"),
-}}  # fmt: skip
+EXCEPTIONS: dict[str, dict[str, tuple[int, str]]] = beside(__file__)
 """Files with so many lines that name a language, and why they may."""
 
 
@@ -113,7 +75,7 @@ def test_other_words_are_not(line: str) -> None:
 
 def test_the_suffix_of_a_file_tells_its_front_end() -> None:
     assert languages.by_suffix(Path(file_of("gemm")).suffix).name == "triton"
-    suffixes = ", ".join(sorted({one.suffix for one in languages.front_ends().values()}))
+    suffixes = ", ".join(sorted({front_end.suffix for front_end in languages.front_ends().values()}))
     said = f"no front end reads files that end in '.f90': use one of {suffixes}"
     with pytest.raises(ValueError, match=re.escape(said)):
         languages.by_suffix(".f90")
@@ -133,8 +95,8 @@ class Words(NamedTuple):
     phrases: phrases.Phrases
 
 
-WORDS_OF = {f"{name} {dialect}": Words(name, own) for name, one in languages.front_ends().items()
-            for dialect, own in {"": one.phrases, **one.phrases.dialects}.items()}
+WORDS_OF = {f"{name} {dialect}": Words(name, own) for name, front_end in languages.front_ends().items()
+            for dialect, own in {"": front_end.phrases, **front_end.phrases.dialects}.items()}
 each_language = each_row("words", WORDS_OF.values(), ids=list(WORDS_OF))
 
 
@@ -148,7 +110,7 @@ def test_a_clue_has_places_that_it_fills(words: Words) -> None:
             assert set(re.findall(r"\{(\w+)\}", text)) <= known | named | ({"name"} if named else set()), clue
 
 
-class Said(NamedTuple):
+class FactUse(NamedTuple):
     """A fact in the code: a pattern of its name, and the places that it fills, None if the code decides that."""
 
     file: Path
@@ -156,20 +118,20 @@ class Said(NamedTuple):
     places: set[str] | None
 
 
-def _facts() -> Iterator[Said]:
+def _facts() -> Iterator[FactUse]:
     for path in sorted((ROOT / "grader").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "fact" and node.args:
-                given = {one.arg or "" for one in node.keywords}
+                given = {keyword.arg or "" for keyword in node.keywords}
                 for name in _names(node.args[0]):
-                    yield Said(path.relative_to(ROOT), re.compile(name), None if "" in given else given)
+                    yield FactUse(path.relative_to(ROOT), re.compile(name), None if "" in given else given)
 
 
 def _names(node: ast.expr) -> Iterator[str]:
     if isinstance(node, ast.IfExp):
         yield from (*_names(node.body), *_names(node.orelse))
     elif isinstance(node, ast.JoinedStr):
-        parts = [[*_names(one.value if isinstance(one, ast.FormattedValue) else one)] for one in node.values]
+        parts = [[*_names(value.value if isinstance(value, ast.FormattedValue) else value)] for value in node.values]
         yield from ("".join("[^.]+" if one == ".+" else one for one in name) for name in product(*parts))
     else:
         yield re.escape(str(node.value)) if isinstance(node, ast.Constant) else ".+"
@@ -213,11 +175,11 @@ def test_a_sentence_has_a_fact(words: Words) -> None:
     placed = {place[0].lower() + place[1:] for text in sentences.values() for place in _places(text)}
     placed |= {place for clue in (*words.phrases.clues, *words.phrases.absent)
                for place in re.findall(r"\{(\w+)\}", clue.hint)}
-    placed |= {place.lower() for one in catalogue.assignments().values() for mistake in one.mistakes
+    placed |= {place.lower() for assignment in catalogue.assignments().values() for mistake in assignment.mistakes
                for place in re.findall(r"\{(\w+)\}", mistake.hint)}
     plain = [said.name for said in FACTS if said.name.pattern != ".+"]
     idle = [name for name in sentences if name not in placed and name.partition(".")[0] not in DECIDED
-            and not any(one.fullmatch(name) for one in plain)]
+            and not any(pattern.fullmatch(name) for pattern in plain)]
     assert idle == []
 
 

@@ -86,12 +86,12 @@ def test_honest_work_gets_full_points_without_a_flag(
 
 
 def _assert_accepted(lane: Lane, folder: Path, record_property: Record) -> None:
-    graded = lane.graded(Submission("honest", folder, "honest"), limits=None)
-    assert graded.result is not None, graded.error
-    assert graded.result.environment.isolation == str(lane.isolation)
-    record_property(TABLE, lane.row("honest", list(graded.result.assignments.values())))
-    assert set(graded.result.assignments) == {name for file, name in FILES.items() if (folder / file).exists()}
-    for result in graded.result.assignments.values():
-        said = told(result)
-        assert result.verdict == "accepted" and result.score == result.correctness.max_points, said
-        assert not result.flags, said
+    outcome = lane.graded(Submission("honest", folder, "honest"), limits=None)
+    assert outcome.result is not None, outcome.error
+    assert outcome.result.environment.isolation == str(lane.isolation)
+    record_property(TABLE, lane.row("honest", list(outcome.result.assignments.values())))
+    assert set(outcome.result.assignments) == {name for file, name in FILES.items() if (folder / file).exists()}
+    for result in outcome.result.assignments.values():
+        output = told(result)
+        assert result.verdict == "accepted" and result.score == result.correctness.max_points, output
+        assert not result.flags, output

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from grader.course.submission import Submission
-from grader.grading.job import Graded
-from grader.home import ROOT
+from grader.grading.job import JobOutcome
+from grader.home import INSTALL, ROOT
 from tests.classroom.attempts.made import kept
 from tests.command import SECONDS, hand_in
 from tests.pages import samples
@@ -39,7 +39,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     (out := root / "out").mkdir()
     for student in ("ada", "jürgen"):
         result = samples.result(student, {"gemm": "wrong_answer"})
-        assert kept(Graded(Submission(student, out, student), result, "log"), out) == []
+        assert kept(JobOutcome(Submission(student, out, student), result, "log"), out) == []
     return {"out": out, "all": root / "all"}
 
 
@@ -69,12 +69,12 @@ def test_nobody_has_to_read_to_the_end(desk: dict[str, Path], words: str, stream
 
 def test_colours_asked_for_make_a_pipe_no_terminal(desk: dict[str, Path]) -> None:
     """A notebook and many CI systems set FORCE_COLOR: what is redrawn on a terminal would be lines upon lines there."""
-    done = subprocess.run(
+    result = subprocess.run(
         command("check {all}/ann/silu.py", desk), cwd=ROOT, timeout=SECONDS, check=False, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, env={**os.environ, "FORCE_COLOR": "1", "COLUMNS": "100"})
-    assert done.returncode == 0 and b"starting" not in done.stdout, done
+    assert result.returncode == 0 and b"starting" not in result.stdout, result
     # Colours alone: nothing moves the cursor, clears a line or hides it.
-    assert b"\x1b[32m" in done.stdout and not re.search(rb"\r|\x1b\[[^m]*[^m\d;]", done.stdout), done
+    assert b"\x1b[32m" in result.stdout and not re.search(rb"\r|\x1b\[[^m]*[^m\d;]", result.stdout), result
 
 
 FEW = b"kernelmark: at most 64 open files are allowed here, and 256 are needed; raise the limit (ulimit -n)\n"
@@ -85,20 +85,20 @@ def test_too_few_open_files_are_a_line_unless_the_limit_can_be_raised(
     desk: dict[str, Path], limit: str, status: int, said: bytes
 ) -> None:
     words = command("check {all}/ann/silu.py", desk)
-    done = subprocess.run(["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *words], cwd=ROOT, check=False,
-                          capture_output=True, timeout=SECONDS)
-    assert (done.returncode, done.stderr) == (status, said), done
+    result = subprocess.run(["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *words], cwd=ROOT, check=False,
+                            capture_output=True, timeout=SECONDS)
+    assert (result.returncode, result.stderr) == (status, said), result
 
 
 def test_the_version_tells_which_of_several_installations_runs() -> None:
-    done = subprocess.run([*COMMAND, "--version"], cwd=ROOT, check=False, capture_output=True, text=True)
-    assert done.stdout == f"kernelmark {metadata.version('kernelmark')}, {ROOT / 'grader'}\n"
+    result = subprocess.run([*COMMAND, "--version"], cwd=ROOT, check=False, capture_output=True, text=True)
+    assert result.stdout == f"kernelmark {metadata.version('kernelmark')}, {ROOT / 'grader'}\n"
 
 
 def test_output_and_errors_may_be_closed(desk: dict[str, Path]) -> None:
     for words, status in (("explain-grade --out {out}", 0), ("explain-grade --out {all}", 2)):
-        done = subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command(words, desk)], cwd=ROOT, check=False)
-        assert done.returncode == status
+        result = subprocess.run(["sh", "-c", 'exec "$@" >&- 2>&-', "sh", *command(words, desk)], cwd=ROOT, check=False)
+        assert result.returncode == status
 
 
 @pytest.mark.parametrize(("words", "encoding"), [
@@ -106,24 +106,24 @@ def test_output_and_errors_may_be_closed(desk: dict[str, Path]) -> None:
       for name, words in PRINTS.items() if name in ("explain-grade", "intake", "check")),
     pytest.param(PRINTS["explain-grade"], "latin-1", id="explain-grade-latin-1", marks=pytest.mark.full)])
 def test_a_terminal_without_unicode_shows_everything(desk: dict[str, Path], words: str, encoding: str) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         command(words, desk), cwd=ROOT, timeout=SECONDS, check=False, capture_output=True,
         env={**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": encoding, "COLUMNS": "200"})
-    assert quiet(done.stdout + done.stderr) and done.returncode in (0, 1, 2), done
-    said = (done.stdout + done.stderr).decode(encoding)
+    assert quiet(result.stdout + result.stderr) and result.returncode in (0, 1, 2), result
+    output = (result.stdout + result.stderr).decode(encoding)
     if words.startswith("explain-grade --out"):
-        assert "ada: " in said and ("jürgen: " if encoding == "latin-1" else r"j\xfcrgen: ") in said
+        assert "ada: " in output and ("jürgen: " if encoding == "latin-1" else r"j\xfcrgen: ") in output
     if words.startswith("intake"):
-        assert "silu.py <- SiLU.py" in said and "[x]" in said
+        assert "silu.py <- SiLU.py" in output and "[x]" in output
 
 
 @pytest.mark.parametrize("words", EACH)
 def test_a_full_disk_under_the_output_is_a_line(desk: dict[str, Path], words: str) -> None:
     with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(command(words, desk), cwd=ROOT, timeout=SECONDS, check=False, stdout=full,
-                              stderr=subprocess.PIPE)
-    assert done.returncode in (2, 3) and quiet(done.stderr), done
-    (line,) = done.stderr.splitlines()
+        result = subprocess.run(command(words, desk), cwd=ROOT, timeout=SECONDS, check=False, stdout=full,
+                                stderr=subprocess.PIPE)
+    assert result.returncode in (2, 3) and quiet(result.stderr), result
+    (line,) = result.stderr.splitlines()
     assert line.endswith(b"No space left on device; free space there, or choose another disk")
 
 
@@ -156,6 +156,17 @@ def test_an_interruption_at_any_moment_says_nothing(desk: dict[str, Path], tmp_p
         assert quiet(said + errors) and process.returncode in (0, 1, 2, 130, -signal.SIGINT), (process.args, errors)
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_an_interruption_waits_for_an_import(tmp_path: Path, desk: dict[str, Path], name: str) -> None:
+    """In the middle of an import it would leave modules half imported, or make C++ abort the process."""
+    (tmp_path / "torch.py").write_text(
+        f"import os, signal\nos.kill(os.getpid(), signal.{name})\nprint('imported', flush=True)\n")
+    result = subprocess.run(command("check {all}/ann", desk), cwd=tmp_path, capture_output=True, check=False,
+                            env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"})
+    assert (result.returncode, result.stdout, result.stderr) == (130, b"imported\n", b""), result
+
+
 @pytest.mark.parametrize(("text", "says"), [
     pytest.param('raise OSError("libcudart.so.13: cannot open shared object file")',
                  "OSError: libcudart.so.13: cannot open"),
@@ -165,23 +176,19 @@ def test_an_interruption_at_any_moment_says_nothing(desk: dict[str, Path], tmp_p
 def test_a_broken_torch_is_a_line(tmp_path: Path, desk: dict[str, Path], text: str, says: str) -> None:
     (tmp_path / "torch.py").write_text(text)
     broken = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}", "COLUMNS": "300"}
-    done = subprocess.run(command("check {all}/ann", desk), cwd=tmp_path, env=broken, capture_output=True, text=True,
-                          check=False)
-    assert done.returncode == 3 and len(done.stderr.splitlines()) == 1, done
-    assert done.stderr.startswith(f"kernelmark: {says}") and done.stderr.endswith("; run kernelmark doctor\n")
-    done = subprocess.run(command("doctor", desk), cwd=tmp_path, env=broken, capture_output=True, text=True,
-                          check=False)
-    assert done.returncode == 3 and not done.stderr, done
-    (line,) = [line for line in done.stdout.splitlines() if "import torch" in line]
+    result = subprocess.run(command("check {all}/ann", desk), cwd=tmp_path, env=broken, capture_output=True, text=True,
+                            check=False)
+    assert result.returncode == 3 and len(result.stderr.splitlines()) == 1, result
+    assert result.stderr.startswith(f"kernelmark: {says}") and result.stderr.endswith("; run kernelmark doctor\n")
+    result = subprocess.run(command("doctor", desk), cwd=tmp_path, env=broken, capture_output=True, text=True,
+                            check=False)
+    assert result.returncode == 3 and not result.stderr, result
+    (line,) = [line for line in result.stdout.splitlines() if "import torch" in line]
     assert line.split()[0] == "FAIL" and says in line
 
 
-def test_an_import_ends_before_an_interruption_does_its_work(tmp_path: Path) -> None:
-    # In torch's, C++ aborts for it, or goes on without NumPy.
-    (tmp_path / "interrupted.py").write_text(
-        "import signal\nsignal.raise_signal(signal.SIGINT)\nprint('whole', flush=True)\n")
-    program = ("import time; from grader import __main__; from grader.commands import cli; "
-               "cli.app = lambda **_: (__import__('interrupted'), time.sleep(60)); __main__.main()")
-    done = subprocess.run([*COMMAND[:3], "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False,
-                          env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}, timeout=SECONDS)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "whole\n", "")
+def test_where_doctor_cannot_be_imported_its_remedy_is_another(tmp_path: Path, desk: dict[str, Path]) -> None:
+    (tmp_path / "packaging.py").write_text("import _none_of_these")
+    done = subprocess.run(command("doctor", desk), cwd=tmp_path, capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"})
+    assert done.returncode == 3 and done.stderr.endswith(f"No module named '_none_of_these'; run {INSTALL}\n"), done

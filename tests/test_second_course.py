@@ -20,7 +20,7 @@ from grader.course.submission import Source
 from grader.home import ROOT
 from grader.judging.explain import explain_assignment
 from grader.judging.judgement import Judgement
-from grader.judging.prepared import Prepared, Task
+from grader.judging.prepared import PreparedTask, Task
 from grader.judging.repair import repaired
 from grader.results.result import CheckResult
 
@@ -52,7 +52,7 @@ def task_of(path: Path) -> Task:
 
 def judged(path: Path) -> tuple[Assignment, list[CheckResult]]:
     task = task_of(path)
-    return task.assignment, Judgement(Prepared(task)).take_all()
+    return task.assignment, Judgement(PreparedTask(task)).take_all()
 
 
 @pytest.mark.parametrize("path", CASES)
@@ -72,11 +72,11 @@ def test_what_a_file_says_of_itself(path: Path) -> None:
 @pytest.mark.parametrize("path", [pytest.param(path, id=f"{path.parent.name}/{path.stem}") for path in FILES
                                   if notes(path.read_text(encoding="utf-8"), "proved")])
 def test_a_change_is_found_where_no_hint_names_the_mistake(path: Path) -> None:
-    prepared = Prepared(task_of(path))
-    found = repaired(prepared, Judgement(prepared).take_all())
-    assert found is not None
+    prepared = PreparedTask(task_of(path))
+    repair = repaired(prepared, Judgement(prepared).take_all())
+    assert repair is not None
     for words in notes(path.read_text(encoding="utf-8"), "proved"):
-        assert words in found.told, found
+        assert words in repair.told, repair
 
 
 def test_launches_that_each_update_a_tensor_of_their_own_are_looked_at_in_part() -> None:

@@ -15,26 +15,26 @@ from grader.course.catalogue import assignments
 from grader.course.course import LimitsTable
 from grader.home import ROOT
 from grader.judging import case as judged_case
-from grader.judging.explain import Called, accesses, explain_case
+from grader.judging.explain import ExplainedCall, accesses, explain_case
 from grader.results.result import Detail
 from grader.results.verdicts import VERDICTS as ROWS
 from tests import members
-from tests.corpus import Got, Taking, name_of
+from tests.corpus import MemberOutcome, Taking, name_of
 from tests.graded import needs_numba, results, told, unfit
 from tests.languages.cuda.compiling import needs_nvcc
 from tests.members import Member
 
 # Hostile ones are told apart by what they try, and graded by tests/test_hostile.py.
-HONEST = [one for one in members.select() if one.verdict != "hostile"]
+HONEST = [member for member in members.select() if member.verdict != "hostile"]
 # Mistakes are many, and tests/test_hints.py judges them: here some of one assignment are graded to the end.
 MISTAKES = {"wrong_answer": "silu_grid_", "runtime_error": "transpose_s"}
-MEMBERS = [one for one in HONEST if one.title.startswith(MISTAKES.get(one.verdict, ""))]
+MEMBERS = [member for member in HONEST if member.title.startswith(MISTAKES.get(member.verdict, ""))]
 # The assembler takes half a minute for their largest kernel.
 SLOW = {"rmsnorm_matrix_stages_that_fit", "rmsnorm_matrix_tile_of_rows"}
 # Those that must be accepted are, whatever Triton is installed.
-CASES = [pytest.param(one, id=one.name,
-                      marks=[pytest.mark.newest] * (one.verdict == "accepted" and one.title not in SLOW))
-         for one in MEMBERS]
+CASES = [pytest.param(member, id=member.name,
+                      marks=[pytest.mark.newest] * (member.verdict == "accepted" and member.title not in SLOW))
+         for member in MEMBERS]
 LIMITS = LimitsTable(call_seconds=10, assignment_seconds=40, memory_mb=2048)
 # Endless loops are ended by the judge: no need to wait as long as for an honest student.
 BRIEF = LimitsTable(call_seconds=2, assignment_seconds=6, memory_mb=2048)
@@ -48,7 +48,7 @@ def accused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the loads and stores of the kernels that are graded would be blamed for, were an answer wrong."""
     found: list[str] = []
 
-    def listen(called: Called, *compared: Any) -> Detail | None:
+    def listen(called: ExplainedCall, *compared: Any) -> Detail | None:
         if (blamed := accesses.misplaced(called.accesses)) is not None:
             found.append(f"{called.case.name}: {blamed.text}")
         return explain_case(called, *compared)
@@ -64,14 +64,14 @@ def test_verdict(member: Member, accused: list[str], got: Taking) -> None:
     limits = BRIEF if member.verdict == "time_limit" else LIMITS
     found = results(member.folder(), limits)
     for result in found.values():
-        said = told(result)
-        assert result.verdict == member.verdict, said
+        output = told(result)
+        assert result.verdict == member.verdict, output
         for words in member.notes("expect"):
-            assert words.lower() in said.lower(), said
+            assert words.lower() in output.lower(), output
         if result.verdict == "accepted":
             assert result.score == result.correctness.max_points
             assert [flag.what for flag in result.flags] == member.notes("flag")
-            assert not [words for words in member.notes("never") if words in said], said
+            assert not [words for words in member.notes("never") if words in output], output
             assert not accused
         else:
             assert result.score == 0 and result.message
@@ -80,14 +80,15 @@ def test_verdict(member: Member, accused: list[str], got: Taking) -> None:
             assert flag.points == result.correctness.max_points
             assert f"against the rules of the course and costs {flag.points:g} points" in result.message
             # A line of code, in a function.
-            assert flag.place is not None and member.source.splitlines()[flag.place.line - 1].startswith("    "), said
+            assert flag.place is not None and member.source.splitlines()[flag.place.line - 1].startswith("    "), output
         else:
-            assert "policy" not in said and not [flag for flag in result.flags if flag.points]
-    got({name_of("graded", member, name): Got.of(one.verdict, one.score, one.hint) for name, one in found.items()})
+            assert "policy" not in output and not [flag for flag in result.flags if flag.points]
+    got({name_of("graded", member, name): MemberOutcome.of(assignment.verdict, assignment.score, assignment.hint)
+         for name, assignment in found.items()})
 
 
 def test_the_corpus_is_large_enough_and_named_by_verdicts() -> None:
-    counts = Counter(one.verdict for one in HONEST)
+    counts = Counter(member.verdict for member in HONEST)
     assert set(counts) <= set(ROWS)
     for verdict, least in AT_LEAST.items():
         assert counts[verdict] >= least, counts

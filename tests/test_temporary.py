@@ -52,11 +52,11 @@ def test_the_next_command_removes_what_a_killed_process_made(tmp_path: Path, mak
     with a_process(maker, tmp_path) as process:
         try:
             assert process.stdout is not None
-            made = Path(process.stdout.readline().strip())
-            assert made.is_relative_to(tmp_path) and made.exists()
+            path = Path(process.stdout.readline().strip())
+            assert path.is_relative_to(tmp_path) and path.exists()
             assert kernelmark("assignments").returncode == 0
             # It is another process's, which lives.
-            assert made.exists()
+            assert path.exists()
         finally:
             os.killpg(process.pid, 9)
     assert kernelmark("assignments").returncode == 0

@@ -18,17 +18,17 @@ import pytest
 taken = []
 
 def test_slow_each_time():
-    time.sleep(0.4)
+    time.sleep(0.8)
 
 def test_slow_the_first_time():
-    taken.append(time.sleep(0 if taken else 0.4))
+    taken.append(time.sleep(0 if taken else 0.8))
 
 @pytest.mark.full
 def test_slow_and_marked():
-    time.sleep(0.4)
+    time.sleep(0.8)
 
 def test_slow_and_failing():
-    time.sleep(0.4)
+    time.sleep(0.8)
     raise ValueError("its own words")
 """
 # Two rows of a run: in the first somebody else's start-up was paid for.
@@ -41,13 +41,13 @@ def test_a_slow_test_fails_by_itself_and_says_what_to_do(tmp_path: Path) -> None
     (tmp_path / "conftest.py").write_text(
         "from tests import tiers\nfrom tests.tiers import *\ntiers.SHARE, tiers.CONTROL = 0.1, 1e9\n"
         "tiers.listed = lambda file: frozenset()\n")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", tmp_path, "-c", "/dev/null",
          "--tiers", tmp_path], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert "2 failed, 2 passed" in done.stdout, done.stdout
-    said = r"test_slow_each_time took \d\.\d s, twice, where a test of the quick tier may take 0\.3 s"
-    assert re.search(said, done.stdout), done.stdout
-    assert "add its name to tests/full.txt" in done.stdout and "its own words" in done.stdout
+    assert "2 failed, 2 passed" in result.stdout, result.stdout
+    said = r"test_slow_each_time took \d\.\d s, twice, where a test of the quick tier may take 0\.6 s"
+    assert re.search(said, result.stdout), result.stdout
+    assert "add its name to tests/full.txt" in result.stdout and "its own words" in result.stdout
 
 
 def test_slow_tests_are_added_to_the_file_and_sentinels_are_not(
@@ -59,9 +59,9 @@ def test_slow_tests_are_added_to_the_file_and_sentinels_are_not(
     reports = [tmp_path / f"{seconds}.xml" for seconds in ("2.5", "1.6", "0.4")]
     for report in reports:
         report.write_text(REPORT.format(report.stem))
-    tiers.main([str(one) for one in reports])
+    tiers.main([str(path) for path in reports])
     assert (tmp_path / "FULL").read_text() == "tests/a.py::kept\n"
-    tiers.main([str(one) for one in reports[:2]])
+    tiers.main([str(path) for path in reports[:2]])
     assert (tmp_path / "FULL").read_text() == "tests/a.py::kept\ntests/judging/test_a.py::test_b[1-x]\n"
     assert "1 added" in capsys.readouterr().out
 
@@ -87,3 +87,23 @@ def test_the_quick_tier_judges_a_member_of_each_verdict_and_language_and_each_fa
 
 def test_sentinels_are_in_the_quick_tier() -> None:
     assert not tiers.listed(tiers.SENTINELS) & tiers.listed(tiers.FULL)
+
+
+# As pytest is run on a few files, and then: which heavy packages it has imported.
+RUN = """
+import sys
+import pytest
+code = pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:]])
+print("imported:", *sorted({"torch", "triton", "matplotlib", "distributed"} & set(sys.modules)))
+sys.exit(code)
+"""
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_files_of_tests_import_what_they_need() -> None:
+    files = ("tests/pages/test_wording.py", "tests/classroom/attempts/test_selected.py",
+             "tests/classroom/intake/test_people.py", "tests/course/test_scoring.py")
+    result = subprocess.run([sys.executable, "-c", RUN, *files], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result
+    assert result.stdout.splitlines()[-1] == "imported:", result.stdout

@@ -43,15 +43,15 @@ def test_it_holds_for_a_user_without_privileges(run: str, record_property: Calla
         pytest.skip("this container lets root make no mount namespace")
     with tempfile.TemporaryDirectory(prefix="kernelmark-test-") as folder:
         os.chown(folder, USER, USER)
-        told = Path(folder) / "tests.xml"
-        done = subprocess.run(
+        path = Path(folder) / "tests.xml"
+        result = subprocess.run(
             [*around, sys.executable, "-m", "tests.unprivileged",
              sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist",
-             "-m", "not gpu", "-o", "junit_family=xunit1", f"--junitxml={told}", *tests],
+             "-m", "not gpu", "-o", "junit_family=xunit1", f"--junitxml={path}", *tests],
             cwd=ROOT, capture_output=True, text=True, timeout=SECONDS, check=False)
-        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
-        for one in ElementTree.parse(told).iter("property"):
-            if one.get("name") == TABLE:
-                record_property(TABLE, one.get("value"))
-    passed = re.search(r"(\d+) passed", done.stdout)
-    assert least <= int(passed[1] if passed else 0), done.stdout[-2000:]
+        assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-2000:]
+        for element in ElementTree.parse(path).iter("property"):
+            if element.get("name") == TABLE:
+                record_property(TABLE, element.get("value"))
+    passed = re.search(r"(\d+) passed", result.stdout)
+    assert least <= int(passed[1] if passed else 0), result.stdout[-2000:]

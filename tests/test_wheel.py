@@ -64,10 +64,10 @@ class Installed:
         return self._run(self.command, *words, cwd=cwd, status=status)
 
     def _run(self, *words: str | Path, cwd: Path | None = None, status: int = 0) -> str:
-        done = subprocess.run(words, cwd=cwd, env=self.environment, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, check=False, timeout=SECONDS)
-        assert done.returncode == status, done.stdout
-        return done.stdout
+        result = subprocess.run(words, cwd=cwd, env=self.environment, text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, check=False, timeout=SECONDS)
+        assert result.returncode == status, result.stdout
+        return result.stdout
 
 
 @pytest.fixture(scope="module")
@@ -96,15 +96,15 @@ def test_what_it_lacks_comes_from_a_registry(installed: Installed) -> None:
         (sys.executable, str(ROOT), "make setup; .venv/bin/pip install -e '.[cuda]'"),
         (installed.command.with_name("python"), "", "pip install kernelmark; pip install 'kernelmark[cuda]'"),
     ):
-        done = subprocess.run([python, "-c", told], cwd=installed.packages.parent, text=True, capture_output=True,
-                              check=True, env={**installed.environment, "PYTHONPATH": path})
-        assert done.stdout == f"{expected}\n"
+        result = subprocess.run([python, "-c", told], cwd=installed.packages.parent, text=True, capture_output=True,
+                                check=True, env={**installed.environment, "PYTHONPATH": path})
+        assert result.stdout == f"{expected}\n"
 
 
 def test_a_course_is_made_verified_handed_out_and_graded(installed: Installed, tmp_path: Path) -> None:
     course = tmp_path / "mein Kürs"
-    said = installed("init", course.name, "--with", "silu,vector_copy", cwd=tmp_path)
-    assert said.startswith(f"{course.name}: a course of silu, vector_copy. Next")
+    output = installed("init", course.name, "--with", "silu,vector_copy", cwd=tmp_path)
+    assert output.startswith(f"{course.name}: a course of silu, vector_copy. Next")
     verified = installed("verify", "vector_copy", cwd=course / "assignments/silu")
     assert verified.count("✓") == 10 and "✗" not in verified
     installed("new", "axpy", cwd=course / "reference")
@@ -119,8 +119,8 @@ def test_a_course_is_made_verified_handed_out_and_graded(installed: Installed, t
     # What a student hands in beside it has no say.
     (course / "submissions/eve/assignments/silu").mkdir(parents=True)
     (course / "submissions/eve/course.toml").write_text("[points]\ncorrectness = 1000\nperformance = 0\n")
-    said = installed("grade", "submissions", "--only", "silu", "--device", "cpu", "--jobs", "1", cwd=course)
-    assert "2 graded in" in said and "no course.toml" not in said, said
+    output = installed("grade", "submissions", "--only", "silu", "--device", "cpu", "--jobs", "1", cwd=course)
+    assert "2 graded in" in output and "no course.toml" not in output, output
     rows = {row["student"]: row for row in csv.DictReader((course / "results/gradebook.csv").read_text().splitlines())}
     assert (rows["ada"]["silu_points"], rows["ada"]["silu_verdict"]) == ("60", "accepted")
     # Nothing could be read, so nothing is defined.
@@ -150,6 +150,6 @@ def test_kits_of_two_courses_share_an_environment(installed: Installed, tmp_path
 
 @pytest.mark.full
 def test_an_installed_doctor_finds_its_own_course_out_of_reach(installed: Installed, tmp_path: Path) -> None:
-    said = installed("doctor", cwd=tmp_path)
-    assert "no course.toml in this folder or above it" in said and "read the course" not in said
-    assert sys.executable not in said
+    output = installed("doctor", cwd=tmp_path)
+    assert "no course.toml in this folder or above it" in output and "read the course" not in output
+    assert sys.executable not in output

@@ -21,8 +21,8 @@ HERE = Path(__file__).parent
 FULL, SENTINELS = HERE / "full.txt", HERE / "sentinels.txt"
 SHARE = 1.5
 """Seconds that a test of the quick tier may take on the machine where the control takes CONTROL."""
-LENIENT = 3
-"""Shares that an unmarked test may take before it fails `make test-all`."""
+LENIENT = 6
+"""Shares that an unmarked test may take before it fails `make test-all`: seconds of a busy machine vary by three."""
 CONTROL = 0.06
 """Seconds of `control()` on the two cores that SHARE is meant for, beside four other workers."""
 LOOPS = 400_000

@@ -14,15 +14,14 @@ from pathlib import Path
 
 import torch
 
-from grader.authoring.words import MOST_VALUES, described
 from grader.course import catalogue
 from grader.course.assignment import Assignment
 from grader.course.cases import Case, dtype_of, shape_of, strides_of
 from grader.course.course import Course
 from grader.course.parameters import DType, Input, Output, Parameter, Scalar, Tensor, Update, given
 from grader.judging.running.buffers import DTYPES
-from grader.kit.inputs import Distribution
-from grader.kit.whole import Fixed
+from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread
+from grader.kit.whole import Bools, Bound, Distinct, Fixed, Indices, Offsets, OneOf, Values, Whole
 from grader.plan.plan import ITEM_BYTES
 
 PART = re.compile(r"^<!-- (\w+):[^\n]*-->\n(.*?)^<!-- end -->$", re.DOTALL | re.MULTILINE)
@@ -70,8 +69,8 @@ def parts(assignment: Assignment, course: Course) -> dict[str, str]:
 def texts(assignments: Mapping[str, Assignment], course: Course, root: Path) -> dict[Path, dict[str, str]]:
     """Return all files with generated parts: each handout, and the README that lists the course's files."""
     rows = dict.fromkeys(
-        (f"`{written.file}`", f"`{written.signature}`", written.title)
-        for name in course.select(assignments, ()) for written in assignments[name].in_languages(course.languages))
+        (f"`{language.file}`", f"`{language.signature}`", language.title)
+        for name in course.select(assignments, ()) for language in assignments[name].in_languages(course.languages))
     return {**{handout(name, root): parts(assignment, course) for name, assignment in assignments.items()},
             root / "student_template/README.md": {"files": _table(("file", "function", "what it computes"), [*rows])}}
 
@@ -126,7 +125,8 @@ def _task(assignment: Assignment, course: Course) -> str:
     for written in (own, *others):
         titles.setdefault(f"`{written.signature}` in `{written.file}`", []).append(written.front_end.title)
     wanted = ", or ".join(f"{said} ({' or '.join(of)})" if len(of) > 1 else said for said, of in titles.items())
-    chosen = "".join(f"\n`{name}` is {_either(map(str, allowed))}.\n" for name, allowed in assignment.choices.items())
+    chosen = "".join(
+        f"\n`{name}` is {_alternatives(map(str, allowed))}.\n" for name, allowed in assignment.choices.items())
     return (f"    {assignment.formula}\n\nWrite {wanted}.\n\n" + _table(("argument", "shape", "dtype", ""), rows)
             + chosen + "".join(map(_renamed, others)))
 
@@ -146,7 +146,7 @@ def _argument(assignment: Assignment, parameter: Parameter) -> tuple[str, str, s
     shape = f"({', '.join(map(str, parameter.shape))}{',' * (len(parameter.shape) == 1)})"
     dtypes = _dtypes(assignment, parameter)
     host = "in host memory (pageable, not pinned), " * (parameter.place == "host")
-    return shape, _either(dtypes) + ", by the case" * (len(dtypes) > 1), \
+    return shape, _alternatives(dtypes) + ", by the case" * (len(dtypes) > 1), \
         f"{host}{_laid(assignment, parameter)}, {_use(parameter, bool(assignment.autograd))}"
 
 
@@ -178,7 +178,7 @@ def _number(assignment: Assignment, name: str) -> str:
     values = list(dict.fromkeys(distribution.value for distribution in drawn if isinstance(distribution, Fixed)))
     if not values:
         return f"{described(*drawn)}, another one at each call" if drawn else ""
-    few = _either(map(str, values)) if len(values) <= MOST_VALUES else f"{min(values)} to {max(values)}"
+    few = _alternatives(map(str, values)) if len(values) <= MOST_VALUES else f"{min(values)} to {max(values)}"
     return f"{few}, by the case"
 
 
@@ -214,7 +214,8 @@ def _near(view: Assignment, cases: Sequence[Case]) -> str:
     dtypes = _dtypes(view, view.output)
     relative = float((allowed / expected.abs())[expected != 0].median()) if bool((expected != 0).any()) else 0
     share = f"{relative:.0e}".replace("e-0", "e-")
-    explains = f"Each element may differ from the answer in float64 by what rounding to {_either(dtypes)} explains"
+    types = _alternatives(dtypes)
+    explains = f"Each element may differ from the answer in float64 by what rounding to {types} explains"
     narrower = {"float64": "float32", "float32": "float16"}.get(view.output.dtype)
     return (explains + f": most elements by {share} of their value" * bool(relative) + "."
             + f" Arithmetic in {narrower} fails." * (narrower is not None))
@@ -243,7 +244,7 @@ def _is_float(dtype: DType) -> bool:
     return DTYPES[dtype].is_floating_point
 
 
-def _either(words: Iterable[str]) -> str:
+def _alternatives(words: Iterable[str]) -> str:
     """Return "a", "a or b", or "a, b or c"."""
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
@@ -323,3 +324,76 @@ def _names(cases: Sequence[Case]) -> str:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n".replace("|  |", "| |") for line in (head, ["---"] * len(head), *rows))
+
+
+# More values than this are described as a range.
+MOST_VALUES = 5
+
+
+def described(*drawn: Distribution, bits: int = 32, one_row: bool = False) -> str:
+    """Describe distributions of one kind. Spreads that differ in scale or offset are described by ranges, others one
+    after another. `bits` is the width of an element."""
+    first = drawn[0]
+    if isinstance(first, Values):
+        return " or ".join(dict.fromkeys(_value(values) for values in drawn if isinstance(values, Values)))
+    if isinstance(first, Number):
+        return f"between {number(first.low)} and {number(first.high)}"
+    if isinstance(first, Bytes):
+        return {2: "0 and 255 alone", 256: "any byte"}.get(first.levels, f"{first.levels} levels from 0 to 255")
+    if isinstance(first, Bits):
+        return f"any {bits} bits that are a finite number: −0, the smallest and the largest among them"
+    return _spread([distribution for distribution in drawn if isinstance(distribution, Spread)], one_row)
+
+
+def _value(drawn: Values) -> str:
+    if isinstance(drawn, Whole):
+        return f"whole numbers from {_bound(drawn.low)} to {_bound(drawn.high)}"
+    if isinstance(drawn, Indices):
+        return f"whole numbers from 0 to {_bound(drawn.high, 1)}, both among them, some often"
+    if isinstance(drawn, Distinct):
+        return f"whole numbers from 0 to {_bound(drawn.high, 1)}, none twice" + " in a row" * drawn.each_row
+    if isinstance(drawn, Offsets):
+        return f"offsets of rows, from 0 to {_bound(drawn.total)}: some rows are empty, one is long"
+    if isinstance(drawn, Bools):
+        return f"true for {100 * drawn.share:g} %"
+    if isinstance(drawn, OneOf) and len(drawn.values) > MOST_VALUES:
+        low, high = (f"{end:.3g}".replace("-", "−") for end in (min(drawn.values), max(drawn.values)))
+        return f"one of {len(drawn.values)} numbers from {low} to {high}"
+    if isinstance(drawn, OneOf):
+        *most, last = (str(value).removesuffix(".0").replace("-", "−") for value in drawn.values)
+        return f"{', '.join(most)} or {last}" if most else last
+    assert isinstance(drawn, Fixed)
+    return f"{drawn.value}".replace("-", "−")
+
+
+def _bound(bound: Bound, less: int = 0) -> str:
+    if isinstance(bound, int):
+        return str(bound - less).replace("-", "−")
+    return f"{bound.replace('-', '−')}{f' − {less}' * bool(less)}"
+
+
+def _spread(spreads: list[Spread], one_row: bool) -> str:
+    first = spreads[0]
+    low, high = (number(extreme(spread.scale[end] for spread in spreads)) for end, extreme in enumerate((min, max)))
+    whose = ", with" if one_row or first.axis is None else f"; each {('row', 'column')[first.axis]} has"
+    words = f"normal{whose} a standard deviation of {low}" + f" to {high}" * (low != high)
+    if offset := max(spread.offset for spread in spreads):
+        words += f" and a mean within ±{number(offset)}" + " standard deviations" * (not first.absolute)
+    if first.outliers and first.outliers.exponents:
+        low_power, high_power = first.outliers.exponents
+        words += f"; one in {first.outliers.every} between ±{2**low_power:,} and ±{2 ** (high_power + 1):,}"
+    elif first.outliers:
+        words += f"; one in {first.outliers.every} is {first.outliers.times:g} times as large"
+    if first.peaks:
+        low, high = map(number, first.peaks.lower)
+        words += f"; in one row of {first.peaks.every} all but a few neighbours are {low} to {high} less"
+    if first.distinct:
+        words += "; none twice in a row"
+    if first.loud:
+        words += f"; half of the {('rows', 'columns')[first.loud.axis]} are {first.loud.times:g} times as large"
+    return words
+
+
+def number(value: float) -> str:
+    """Return a number with two significant digits: 0.35, 300, 1e-6."""
+    return f"{float(f'{value:.2g}'):g}".replace("e-0", "e-")

@@ -15,6 +15,7 @@ from grader.authoring.student_kit import RULES
 from grader.course import catalogue
 from grader.course.course import read_course
 from grader.course.forms import in_any_language
+from grader.errors import UserError
 
 # The parts of a course that are copied. The rest of its folder may be a class, with names and marks.
 COURSE = (home.COURSE, home.ASSIGNMENTS, "reference", "student_template", "calibration")
@@ -55,22 +56,22 @@ _LISTED = re.compile(r"^assignments\s*=\s*\[[^\]]*\][^\n]*", re.MULTILINE)
 
 def source_of(example: str) -> Path:
     """Return the course to copy: the package's own for "", else an example of the package, or a course's folder. Raises
-    ValueError, one line."""
+    UserError."""
     examples = {path.parent.name: path.parent for path in sorted(home.SHIPPED.glob(f"examples/*/{home.COURSE}"))}
     source = examples.get(example, Path(example).absolute()) if example else home.SHIPPED
     for name in COURSE[:4]:
         if not (source / name).exists():
             known = f"; the examples are {', '.join(examples)}" if examples else ""
-            raise ValueError(f"{source / name}: not there, so this is no course to copy{known}" if example else
+            raise UserError(f"{source / name}: not there, so this is no course to copy{known}" if example else
                              f"{source / name}: not there, as in a students' kit; a course is made outside of it")
     return source
 
 
 def write(folder: Path, source: Path, chosen: Collection[str]) -> list[str]:
-    """Make a course in `folder` from the course in `source`: its taught assignments, or those that are `chosen`.
+    """Make a course in `folder` from the course in `source`: its taught assignments, or the `chosen` ones.
     Returns their names. Replaces nothing.
 
-    Raises ValueError, one line, CourseError, CatalogueError, and OSError for files that cannot be read or written.
+    Raises UserError, and OSError for files that cannot be read or written.
     """
     known = catalogue.files(source)
     names = read_course(source / home.COURSE, frozenset(known)).select(known, chosen)
@@ -78,20 +79,20 @@ def write(folder: Path, source: Path, chosen: Collection[str]) -> list[str]:
     parts = tuple(name for name in parts if (source / name).exists())
     made = [name for name in (*parts, *MADE) if name not in KEPT]
     if there := next((name for name in made if (folder / name).exists()), None):
-        raise ValueError(f"{folder / there}: already exists; choose a new folder")
+        raise UserError(f"{folder / there}: already exists; choose a new folder")
     new = {Path(name).parts[0] for name in (*parts, *MADE, RULES) if not (folder / name).exists()}
     rules = _rules((source / home.COURSE).read_text(encoding="utf-8"), known.keys() - names)
     with temporary.folder("course") as work:
         (work / home.COURSE).write_text(rules, encoding="utf-8")
         course = read_course(work / home.COURSE, frozenset(names))
-    with temporary.whole(folder):
-        _fill(folder, source, parts, rules, _others(known, known.keys() - names))
+    with temporary.all_or_nothing(folder):
+        _fill(folder, source, parts, rules, _ignore_others(known, known.keys() - names))
         assignments = catalogue.assignments(folder.resolve())
-        for path, drawn in handout.texts(assignments, course, folder).items():
+        for path, text in handout.texts(assignments, course, folder).items():
             if path.is_file():
-                handout.draw(path, drawn)
+                handout.draw(path, text)
         (folder / handout.NOTEBOOK).write_text(handout.notebook(assignments, course, folder), encoding="utf-8")
-        _closed(folder, new)
+        _withdraw_rights(folder, new)
     return list(assignments)
 
 
@@ -114,7 +115,7 @@ def _fill(folder: Path, source: Path, parts: Sequence[str], rules: str, left_out
         shutil.copyfile(home.SHIPPED / RULES, folder / RULES)
 
 
-def _closed(folder: Path, names: Iterable[str]) -> None:
+def _withdraw_rights(folder: Path, names: Iterable[str]) -> None:
     """Withdraw the right of others to write into a course, which a umask or the copied folder may give. The assignments
     are programs that run as the author, so a course with that right would be refused."""
     for path in (folder, *(path for name in names for path in (folder / name, *(folder / name).rglob("*")))):
@@ -132,7 +133,7 @@ def came_from() -> str:
     return f"{vcs['vcs']}+{url}@{vcs['commit_id']}" if (vcs := origin.get("vcs_info")) else url
 
 
-def _others(known: dict[str, str], left: Collection[str]) -> Callable[[str, list[str]], list[str]]:
+def _ignore_others(known: dict[str, str], left: Collection[str]) -> Callable[[str, list[str]], list[str]]:
     """Return a function that names for `shutil.copytree` the files and folders of the assignments `left`, which are not
     copied."""
     files = {file for name in left for file in in_any_language(known[name])}

@@ -12,6 +12,7 @@ from grader import home
 from grader.authoring import handout
 from grader.course import catalogue
 from grader.course.course import read_course
+from grader.errors import UserError
 
 _ASSIGNMENT = "assignments/NAME/assignment.py"
 FILES = {
@@ -218,13 +219,13 @@ def placeholders(*paths: Path) -> Iterator[str]:
 
 def write(name: str, root: Path) -> list[Path]:
     """Write the files of a new assignment under `root`, and return their paths. If the course names CUDA C++ as a
-    language, write its files, too. Raises ValueError, one line, if the name cannot be used or a file exists; OSError
-    and CourseError."""
+    language, write its files, too. Raises OSError, and UserError, also if the name cannot be used or a file
+    exists."""
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
-        raise ValueError(f"{name!r}: not a function's name; use small letters, digits and _")
+        raise UserError(f"{name!r}: not a function's name; use small letters, digits and _")
     # A student's file of the same name would hide an installed module from the files beside it.
     if importlib.util.find_spec(name) is not None:
-        raise ValueError(f"{name!r}: is a Python module; choose another name")
+        raise UserError(f"{name!r}: is a Python module; choose another name")
     course = read_course(home.file(), frozenset({*catalogue.files(), name}))
     files = dict(FILES)
     if "cuda" in course.languages:
@@ -232,7 +233,7 @@ def write(name: str, root: Path) -> list[Path]:
         files |= IN_CUDA
     made = {root / path.replace("NAME", name): text for path, text in files.items()}
     if existing := [path for path in made if path.exists()]:
-        raise ValueError(f"{existing[0]}: already exists; choose another name")
+        raise UserError(f"{existing[0]}: already exists; choose another name")
     title = name.replace("_", " ").capitalize()
     for path, text in made.items():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from grader.authoring.subject import EARLIER, SEEDS, Drawn, Subject
+from grader.authoring.subject import EARLIER, SEEDS, CaseData, Subject
 from grader.course.assignment import Assignment
 from grader.course.cases import dtype_of, strides_of
 from grader.course.parameters import DType, Input, Inputs, Scalar, Update
 from grader.judging.running.buffers import DTYPES
-from grader.plan.plan import spanned
+from grader.plan.plan import memory_span
 
 # Fewer digits must exceed the allowed error by this factor, so that no draw makes them pass by chance.
 FEWER_DIGITS_RATIO = 3.0
@@ -25,8 +25,8 @@ class Aim:
 
     subject: Subject
     view: Assignment
-    drawn: Drawn
-    earlier: Drawn
+    drawn: CaseData
+    earlier: CaseData
 
     @property
     def right(self) -> Tensor:
@@ -53,9 +53,9 @@ def wrong_answers(subject: Subject) -> Iterator[str]:
     by_nature, known, used = subject.assignment.right_by_nature, dict[str, None](), set[str]()
     passing: dict[str, tuple[bool, str]] = {}
     for case in subject.cases:
-        draws, earlier = [subject.drawn(case, seed) for seed in SEEDS], subject.drawn(case, EARLIER)
+        draws, earlier = [subject.draw(case, seed) for seed in SEEDS], subject.draw(case, EARLIER)
         for of_output, view in subject.views():
-            aims, unsaid = [Aim(subject, view, drawn, earlier) for drawn in draws], list[str]()
+            aims, unsaid = [Aim(subject, view, draw, earlier) for draw in draws], list[str]()
             all_of_it = f"{case.name}: {view.output.name}"
             for name, null in nulls(subject, view).items():
                 known[name] = None
@@ -120,7 +120,7 @@ def _as_if_contiguous(name: str) -> Callable[[Aim], Tensor | None]:
         parameter = next(p for p in aim.view.parameters if p.name == name)
         assert not isinstance(parameter, Scalar)
         strides = strides_of(parameter, case)
-        places = torch.zeros(spanned(x.shape, strides), dtype=torch.int64)
+        places = torch.zeros(memory_span(x.shape, strides), dtype=torch.int64)
         places.as_strided(x.shape, strides).copy_(torch.arange(1, x.numel() + 1).view(x.shape))
         first = places[: x.numel()]
         if bool((first == 0).any()):
@@ -173,17 +173,9 @@ def _rounded(value: object, narrow: torch.dtype) -> object:
 
 def _places_of_fewer_digits(aim: Aim) -> Tensor | None:
     """Return the whole numbers that follow from inputs in half precision, where they have to be exact."""
-    if aim.view.tolerance is not None or not _has_floats(aim.drawn.inputs):
-        return None
-    return _fewer_digits(torch.float16, *_WHOLE)(aim)
-
-
-def _has_floats(inputs: Inputs) -> bool:
-    return any(isinstance(value, Tensor) and value.dtype in (torch.float32, torch.float64) for value in inputs.values())
-
-
-def _of_8_bits(aim: Aim) -> Tensor | None:
-    return aim.right.to(torch.int8) if aim.dtype in ("int64", "int32", "int16") else None
+    floats = any(isinstance(value, Tensor) and value.dtype in (torch.float32, torch.float64)
+                 for value in aim.drawn.inputs.values())
+    return _fewer_digits(torch.float16, *_WHOLE)(aim) if floats and aim.view.tolerance is None else None
 
 
 def _two_more(aim: Aim) -> Tensor | None:
@@ -206,6 +198,8 @@ NULLS: Mapping[str, Null] = {
     "8-bit floats": Null(_fewer_digits(torch.float8_e4m3fn, "float16", "bfloat16"), FEWER_DIGITS_RATIO),
     "inputs in half precision": Null(
         _places_of_fewer_digits, somewhere="draw a case's floats as Whole(4060, 4100), which half precision rounds"),
-    "numbers of 8 bits": Null(_of_8_bits, somewhere="add a case whose answers lie beyond 127"),
+    "numbers of 8 bits": Null(
+        lambda aim: aim.right.to(torch.int8) if aim.dtype in ("int64", "int32", "int16") else None,
+        somewhere="add a case whose answers lie beyond 127"),
     "two more": Null(_two_more),
 }

@@ -15,8 +15,9 @@ from grader import home, temporary
 from grader.authoring import handout
 from grader.course import catalogue
 from grader.course.assignment import Assignment
-from grader.course.course import Course, CourseError, read_course
+from grader.course.course import Course, read_course
 from grader.course.forms import function_of
+from grader.errors import UserError
 
 # The files that make the grader's folder installable.
 INSTALLED = ("pyproject.toml", "constraints.txt", "LICENSE")
@@ -30,59 +31,56 @@ _OF_STUDENTS = re.compile(
 _FOLDER = re.compile(r"^\| `(student_template/\w+)/` \|[^\n]*\n", re.MULTILINE)
 
 
-class KitError(Exception):
-    """A kit that cannot be made; one line says what is wrong, where, and what to do."""
-
 
 def write(out: Path, course: Path) -> Path:
     """Make the folder `out`, and beside it a zip of it, and return the zip's path.
 
-    `course` is the course.toml of the kit; its assignments go into the kit. Raises KitError, CourseError,
-    CatalogueError,
-    and OSError for files that cannot be read or written.
+    `course` is the course.toml of the kit; its assignments go into the kit. Raises UserError, and
+    OSError for files that cannot be read or written.
     """
-    root, own = home.root(), home.own(OWN)
+    root, own = home.root(), home.course_path(OWN)
     if not own.is_dir():
-        raise KitError(f"{own}: no such folder; make kits with the course's grader, not with that of a kit")
+        raise UserError(f"{own}: no such folder; make kits with the course's grader, not with that of a kit")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise KitError(f"{out}: already exists; choose a new or empty folder")
+        raise UserError(f"{out}: already exists; choose a new or empty folder")
     packed = out.with_name(f"{out.name}.zip")
     if packed.exists():
-        raise KitError(f"{packed}: already exists; remove it or choose another name")
+        raise UserError(f"{packed}: already exists; remove it or choose another name")
     assignments = catalogue.assignments(root)
     rules = read_course(course, frozenset(assignments))
     text_ = _without_names(course, rules, frozenset(assignments))
-    names = _named(rules, assignments)
+    names = _assignment_names(rules, assignments)
     for name in names:
         _require_hidden(assignments[name], root)
         if problem := solved(catalogue.stub(assignments[name], root), assignments[name].function):
-            raise KitError(problem)
-    with temporary.whole(out, packed):
+            raise UserError(problem)
+    with temporary.all_or_nothing(out, packed):
         return _packed(out, own, root, rules, text_, {name: assignments[name] for name in names})
 
 
 def _packed(out: Path, own: Path, root: Path, rules: Course, text_: str, given: dict[str, Assignment]) -> Path:
     shutil.copytree(own, out, dirs_exist_ok=True)
-    shutil.copytree(home.PACKAGE, out / home.PACKAGE.name, ignore=_left_out)
+    shutil.copytree(home.PACKAGE, out / home.PACKAGE.name, ignore=lambda folder, names: [
+        name for name in names if name == "__pycache__" or (folder == str(home.PACKAGE) and name in LEFT_OUT)])
     for name in INSTALLED:
         _copy(home.SHIPPED / name, out / name)
     if (root / CALIBRATION).is_dir():
         _copy(root / CALIBRATION, out / CALIBRATION)
     (out / "course.toml").write_text(text_, encoding="utf-8")
-    for path in catalogue.shared(root):
+    for path in catalogue.shared_modules(root):
         _copy(path, out / path.relative_to(root))
     # For each language with a folder of its own, an assignment in that language.
     languages: dict[str, Assignment] = {}
     for name, assignment in given.items():
         _copy(root / "assignments" / name, out / "assignments" / name)
         _copy_stub(assignment, root, out)
-        for written in assignment.in_languages(rules.languages):
-            if catalogue.stub(written, root) != catalogue.stub(assignment, root):
-                _copy_stub(written, root, out)
-                languages[written.front_end.name] = written
-    for written in languages.values():
-        _copy_beside(written, root, out)
-    _copy(home.own(RULES), out / RULES)
+        for language in assignment.in_languages(rules.languages):
+            if catalogue.stub(language, root) != catalogue.stub(assignment, root):
+                _copy_stub(language, root, out)
+                languages[language.front_end.name] = language
+    for language in languages.values():
+        _copy_beside(language, root, out)
+    _copy(home.course_path(RULES), out / RULES)
     for path in (out / "README.md", out / RULES):
         # The examples in these texts must name an assignment of the course.
         text = path.read_text(encoding="utf-8")
@@ -102,7 +100,8 @@ def solved(path: Path, function: str) -> str:
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     defined = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == function]
     # In an autograd Function, `forward` comes first.
-    body = next((node for one in defined for node in ast.walk(one) if isinstance(node, ast.FunctionDef)), None)
+    nodes = (node for statement in defined for node in ast.walk(statement))
+    body = next((node for node in nodes if isinstance(node, ast.FunctionDef)), None)
     launches = body is not None and any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) for node in ast.walk(body))
     last = body.body[-1] if body is not None else None
@@ -112,16 +111,16 @@ def solved(path: Path, function: str) -> str:
 
 
 def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
-    """Return the text of a course.toml without its tables about individual students. Raises KitError if the text still
+    """Return the text of a course.toml without its tables about individual students. Raises UserError if the text still
     names a student."""
     whole = course.read_text(encoding="utf-8")
     if not rules.late.names_students:
         return whole
     text = _OF_STUDENTS.sub("", whole)
     for line in text.splitlines():
-        for who in rules.late.strangers(()):
-            if re.search(rf"(?<![\w-]){re.escape(who)}(?![\w-])", line.partition("#")[2], re.IGNORECASE):
-                raise KitError(f"{course}: line {whole.splitlines().index(line) + 1}: a comment names {who!r}, a "
+        for stranger in rules.late.strangers(()):
+            if re.search(rf"(?<![\w-]){re.escape(stranger)}(?![\w-])", line.partition("#")[2], re.IGNORECASE):
+                raise UserError(f"{course}: line {whole.splitlines().index(line) + 1}: a comment names {stranger!r}, a "
                                "student in [late]; remove the name")
     with temporary.folder("kit") as folder:
         left = folder / "course.toml"
@@ -129,13 +128,13 @@ def _without_names(course: Path, rules: Course, known: frozenset[str]) -> str:
         try:
             if not read_course(left, known).late.names_students:
                 return text
-        except CourseError:
+        except UserError:
             pass
-    raise KitError(f"{course}: names students in a form that cannot be removed; write tables [[late.extensions]], "
+    raise UserError(f"{course}: names students in a form that cannot be removed; write tables [[late.extensions]], "
                    "[[late.excused]] and [[late.overrides]], each heading on its own line")
 
 
-def _named(course: Course, assignments: Iterable[str]) -> list[str]:
+def _assignment_names(course: Course, assignments: Iterable[str]) -> list[str]:
     """Return the course's assignments, and any others that course.toml gives points or thresholds: these must exist in
     a kit, too."""
     taught = {*(course.assignments or assignments), *course.points.assignments, *course.thresholds.assignments}
@@ -143,13 +142,13 @@ def _named(course: Course, assignments: Iterable[str]) -> list[str]:
 
 
 def _require_hidden(assignment: Assignment, root: Path) -> None:
-    """Raise KitError if a file for students names a hidden case."""
+    """Raise UserError if a file for students names a hidden case."""
     folder = root / "assignments" / assignment.name
     for path in (path for path in folder.rglob("*") if path.suffix in (".py", ".md")):
         text = path.read_text(encoding="utf-8")
         for case in assignment.cases:
             if case.hidden and re.search(rf"(?<![\w-]){re.escape(case.name)}(?![\w-])", text):
-                raise KitError(f"{path}: names the hidden case {case.name}; only {catalogue.HIDDEN} may name it")
+                raise UserError(f"{path}: names the hidden case {case.name}; only {catalogue.HIDDEN} may name it")
 
 
 def _copy_stub(assignment: Assignment, root: Path, out: Path) -> None:
@@ -164,10 +163,6 @@ def _copy_beside(assignment: Assignment, root: Path, out: Path) -> None:
     for path in catalogue.stub(assignment, root).parent.iterdir():
         if path.is_file() and not functions & outline(path.read_text(encoding="utf-8", errors="replace")).defined:
             _copy(path, catalogue.stub(assignment, out).with_name(path.name))
-
-
-def _left_out(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if name == "__pycache__" or (folder == str(home.PACKAGE) and name in LEFT_OUT)]
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -16,6 +16,7 @@ from grader.course import catalogue
 from grader.course.assignment import Assignment
 from grader.course.cases import Case, dtype_of, shape_of
 from grader.course.parameters import Inputs, Output, Update
+from grader.errors import UserError
 from grader.judging.answers.answers import finite
 from grader.judging.answers.compare import Comparison, compare, poison_
 from grader.judging.running.buffers import DTYPES
@@ -28,7 +29,7 @@ Answers = Mapping[str, Tensor]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class CaseData:
     """Inputs of a case, and the right answers to them: float64, or whole numbers."""
 
     case: Case
@@ -39,7 +40,7 @@ class Drawn:
 @dataclass(frozen=True)
 class Subject:
     """An assignment under examination, and the folder that holds `assignments/`, `reference/` and `student_template/`.
-    Its methods raise CatalogueError if a function of the assignment returns a wrong kind of value, and pass on whatever
+    Its methods raise UserError if a function of the assignment returns a wrong kind of value, and pass on whatever
     these functions raise."""
 
     assignment: Assignment
@@ -59,10 +60,10 @@ class Subject:
         for view in self.assignment.views():
             yield f"{view.output.name}: " if len(self.outputs) > 1 else "", view
 
-    def drawn(self, case: Case, seed: int) -> Drawn:
+    def draw(self, case: Case, seed: int) -> CaseData:
         inputs = self.inputs(case, seed)
         sample = self.baseline(case, inputs) if self.assignment.conditions else {}
-        return Drawn(case, inputs, self.right(inputs, sample))
+        return CaseData(case, inputs, self.right(inputs, sample))
 
     def inputs(self, case: Case, seed: int) -> Inputs:
         return self.assignment.make_inputs(case, torch.Generator().manual_seed(seed))
@@ -76,7 +77,7 @@ class Subject:
         if len(several) != len(names) or (len(names) > 1 and not isinstance(returned, tuple)):
             got = f"a tuple of {len(returned)}" if isinstance(returned, tuple) else type(returned).__name__
             wanted = f"a tuple ({', '.join(names)})" if len(names) > 1 else "a tensor"
-            raise catalogue.CatalogueError(f"oracle: expected {wanted}, got {got}")
+            raise UserError(f"oracle: expected {wanted}, got {got}")
         return {output.name: self.answer("oracle", output, value)
                 for output, value in zip(self.outputs, several, strict=True)}
 
@@ -95,7 +96,7 @@ class Subject:
         output = next(output for output in self.outputs if output.name == name)
         return answer.to(DTYPES[dtype_of(output, case)]).contiguous()
 
-    def ratio(self, view: Assignment, drawn: Drawn, answer: Tensor) -> float:
+    def ratio(self, view: Assignment, drawn: CaseData, answer: Tensor) -> float:
         """Return the largest error over the error allowed for an answer to the output that `view` is about; all other
         outputs are right. Infinity if the assignment's statistic refuses the answer."""
         name, case, whole = view.output.name, drawn.case, self.assignment.statistic or self.assignment.conditions
@@ -103,11 +104,11 @@ class Subject:
                     for output, right in drawn.right.items() if whole or output == name}
         expected = self.right(drawn.inputs, answered)[name] if self.assignment.conditions else drawn.right[name]
         comparison = self.compared(view, drawn, answered, expected)
-        if self.unlikely(drawn.inputs, answered):
+        if self.objection(drawn.inputs, answered):
             return math.inf
         return 0.0 if comparison.passed else comparison.worst_ratio
 
-    def compared(self, view: Assignment, drawn: Drawn, answered: Answers, expected: Tensor) -> Comparison:
+    def compared(self, view: Assignment, drawn: CaseData, answered: Answers, expected: Tensor) -> Comparison:
         """Compare the output that `view` is about, as a kernel answered it, with the right answer. Raises
         OracleError."""
         allowed = None
@@ -115,11 +116,11 @@ class Subject:
             allowed = float64("tolerance", view.tolerance(drawn.inputs, expected))
         return compare(answered[view.output.name], expected, allowed)
 
-    def unlikely(self, inputs: Inputs, answered: Answers) -> str:
+    def objection(self, inputs: Inputs, answered: Answers) -> str:
         """Return the objection of the assignment's statistic to these answers; "" if they fit."""
-        said: Any = catalogue.unlikely(self.assignment, inputs, answered)
+        said: Any = catalogue.objection(self.assignment, inputs, answered)
         if not isinstance(said, str):
-            raise catalogue.CatalogueError(f"statistic: expected a str, got {type(said).__name__}")
+            raise UserError(f"statistic: expected a str, got {type(said).__name__}")
         return said
 
     def baseline(self, case: Case, inputs: Inputs) -> Answers:
@@ -134,7 +135,7 @@ class Subject:
         returned = module.eager(**given)
         several = returned if isinstance(returned, tuple) else (returned,)
         if returned is not None and len(several) != len(self.outputs):
-            raise catalogue.CatalogueError(
+            raise UserError(
                 f"baseline.py: eager returns {len(several)} answers of {len(self.outputs)}; return or write all")
         # A baseline that returns None has written its answer into the output.
         made = several if returned is not None else (None,) * len(self.outputs)
@@ -143,12 +144,12 @@ class Subject:
         for output in self.outputs:
             if (got := tuple(answers[output.name].shape)) != (shape := shape_of(output, case)):
                 done = "changed the shape of" if returned is None else "returned"
-                raise catalogue.CatalogueError(f"baseline.py: eager {done} {output.name}: expected {shape}, got {got}")
+                raise UserError(f"baseline.py: eager {done} {output.name}: expected {shape}, got {got}")
         return answers
 
 
 def float64(about: str, value: object, wanted: str = "float64") -> Tensor:
     if not isinstance(value, Tensor) or value.dtype != torch.float64:
         got = str(value.dtype).removeprefix("torch.") if isinstance(value, Tensor) else type(value).__name__
-        raise catalogue.CatalogueError(f"{about}: expected a tensor of {wanted}, got {got}")
+        raise UserError(f"{about}: expected a tensor of {wanted}, got {got}")
     return value

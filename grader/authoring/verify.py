@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader import home
-from grader.authoring import answers, contents, handout, new, nulls
+from grader.authoring import answers, handout, new, nulls
 from grader.authoring.student_kit import solved
 from grader.authoring.subject import SEEDS, Subject
 from grader.course import catalogue
@@ -19,9 +19,10 @@ from grader.course.assignment import Assignment
 from grader.course.course import PointsTable, read_course
 from grader.course.parameters import directions
 from grader.course.submission import Source
+from grader.errors import UserError
 from grader.judging.evidence.inspection import FACTS, good_figures
 from grader.judging.judgement import Judgement
-from grader.judging.prepared import Prepared, Task
+from grader.judging.prepared import PreparedTask, Task
 from grader.languages import Outline
 from grader.results.launched import Inspection
 
@@ -68,7 +69,7 @@ def trial(subject: Subject) -> Iterator[str]:
 def _assignment(name: str, root: Path) -> Assignment:
     known = catalogue.assignments(root)
     if name not in known:
-        raise catalogue.CatalogueError(
+        raise UserError(
             f"{root}/assignments/{name}: no such assignment; choose from {', '.join(known)}")
     return known[name]
 
@@ -79,12 +80,12 @@ def _files(subject: Subject) -> Iterator[str]:
     yield from _baseline(subject)
     for path in (catalogue.reference(assignment, root), catalogue.stub(assignment, root)):
         yield from _class(assignment, path) if assignment.autograd else _file(subject, path, assignment.function)
-    for written in assignment.in_languages()[1:]:
-        for path in (catalogue.reference(written, root), catalogue.stub(written, root)):
+    for language in assignment.in_languages()[1:]:
+        for path in (catalogue.reference(language, root), catalogue.stub(language, root)):
             if not path.is_file():
-                yield f"{path}: no such file; write one with {written.signature}"
-            elif written.function not in _outline(written, path).defined:
-                yield f"{path}: no function {written.signature}; add it"
+                yield f"{path}: no such file; write one with {language.signature}"
+            elif language.function not in _outline(language, path).defined:
+                yield f"{path}: no function {language.signature}; add it"
     path = handout.handout(assignment.name, root)
     if not path.is_file():
         yield f"{path}: no such file; write a text for students"
@@ -130,9 +131,9 @@ def _functions(body: Sequence[ast.stmt]) -> dict[str, list[str]]:
 def _stub(subject: Subject) -> Iterator[str]:
     if problem := solved(catalogue.stub(subject.assignment, subject.root), subject.assignment.function):
         yield problem
-    for written in subject.assignment.in_languages()[1:]:
-        path = catalogue.stub(written, subject.root)
-        if written.function not in _outline(written, path).stubs:
+    for language in subject.assignment.in_languages()[1:]:
+        path = catalogue.stub(language, subject.root)
+        if language.function not in _outline(language, path).stubs:
             yield f"{path}: not a stub; mark the place to be written as the other stubs do"
 
 
@@ -154,12 +155,12 @@ def _reference(subject: Subject) -> Iterator[str]:
         # The reference meets the assignment's conditions, also where this course gives no points for them.
         course = course.model_copy(update={"points": PointsTable(structure=1)})
     inspections: list[Inspection | None] = []
-    for written in subject.assignment.in_languages():
-        if written.front_end.problem():
+    for language in subject.assignment.in_languages():
+        if language.front_end.problem():
             continue
-        path = catalogue.reference(written, subject.root)
-        source = Source(content=path.read_bytes(), file=written.file)
-        judgement = Judgement(Prepared(Task(written, source, course, secrets.token_bytes(32), "cpu")))
+        path = catalogue.reference(language, subject.root)
+        source = Source(content=path.read_bytes(), file=language.file)
+        judgement = Judgement(PreparedTask(Task(language, source, course, secrets.token_bytes(32), "cpu")))
         for check in judgement.take_all():
             if check.outcome == "failed" and check.detail is not None:
                 yield f"{path}: {check.id}: {check.detail.message} {check.detail.hint}".strip()
@@ -177,8 +178,8 @@ def _reference(subject: Subject) -> Iterator[str]:
 
 CHECKS: Mapping[str, Callable[[Subject], Iterator[str]]] = {
     "its stub is left to be written": _stub,
-    "its cases reach the hard shapes": contents.cases,
-    "its inputs follow from the seed": contents.drawing,
+    "its cases reach the hard shapes": answers.cases,
+    "its inputs follow from the seed": answers.drawing,
     "right answers pass": answers.right_answers,
     "wrong answers fail": nulls.wrong_answers,
     "no two mistakes are alike": answers.mistakes,

@@ -1,36 +1,39 @@
 """The command `lane`: one process with a dask worker and a lane of ours for each GPU or each core.
 
 The worker's only thread runs each job in the lane's own process, with the same code as a grading on one machine. That
-code reports a grading process that dies, and replaces it.
+code reports a grading process that dies, and replaces it. A lane grades only for processes with the same versions and
+code.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import pickle
+import platform
 import socket
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from distributed import Worker, get_worker
 from distributed.comm.core import connect
 from distributed.core import Status
 
-from grader import temporary
-from grader.cluster.key import ClusterError, Endpoint, quiet
-from grader.cluster.own import own
-from grader.cluster.scheduler import ending
+from grader import home, temporary
+from grader.cluster.scheduler import Endpoint, ending, quiet
+from grader.errors import InfrastructureError, UserError
 from grader.grading import doctor, gpus
-from grader.grading.job import Graded, Job
+from grader.grading.job import Job, JobOutcome
 from grader.grading.lanes import LocalLanes, Survey
-from grader.grading.preflight import PlanError
+from grader.plan import language_folders
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import InfrastructureError
 from grader.sandbox.forkserver.isolation import Isolation
 
 CONNECT_SECONDS = 10.0
@@ -51,19 +54,19 @@ _lanes: dict[str, _WorkerLane] = {}
 _leaving = threading.Event()
 
 
-class Leaving(Exception):
+class LeaveNotice(Exception):
     """A lane's notice that it was asked to end; another lane takes over its job."""
 
 
 def run(at: Endpoint, jobs: int, say: Callable[[str], None]) -> bool:
     """Grade for everyone who asks the scheduler, until this process is asked to end (returns True) or its lanes are
     dismissed (returns False). `jobs` is the number of lanes on a machine without a GPU; 0: one for each core. Raises
-    ClusterError."""
+    UserError."""
     quiet()
     try:
         measured = isolation.measure()
     except InfrastructureError as error:
-        raise ClusterError(str(error)) from None
+        raise UserError(str(error)) from None
     places = _places(jobs)
     for number, environment in enumerate(places):
         name = f"{socket.gethostname()}-{os.getpid()}-{number}"
@@ -86,7 +89,7 @@ async def _run(at: Endpoint, folder: str, say: Callable[[str], None]) -> bool:
         # The first error in the chain is the cause.
         while error.__cause__ is not None:
             error = error.__cause__  # type: ignore[assignment]
-        raise ClusterError(f"{at}: {error}; start a scheduler there with the same key") from None
+        raise UserError(f"{at}: {error}; start a scheduler there with the same key") from None
     workers = [Worker(
         str(at), name=name, nthreads=1, memory_limit=0, security=at.security, local_directory=folder, dashboard=False,
         dashboard_address="127.0.0.1:0", executor=ThreadPoolExecutor(1), death_timeout=CONNECT_SECONDS)
@@ -98,7 +101,7 @@ async def _run(at: Endpoint, folder: str, say: Callable[[str], None]) -> bool:
         await asyncio.wait([asyncio.ensure_future(stop.wait()), ended], return_when=asyncio.FIRST_COMPLETED)
         return stop.is_set()
     except (OSError, TimeoutError, ValueError) as error:
-        raise ClusterError(f"{at}: {error}; lanes cannot join; check the scheduler's machine") from None
+        raise UserError(f"{at}: {error}; lanes cannot join; check the scheduler's machine") from None
     finally:
         _leaving.set()
         await asyncio.gather(*map(_leave, workers), return_exceptions=True)
@@ -118,15 +121,15 @@ def _places(jobs: int) -> list[dict[str, str]]:
     return cards or [{} for _ in range(jobs or len(os.sched_getaffinity(0)))]
 
 
-def introduce(survey: Survey, asked: str, names: tuple[str, ...]) -> dict[str, Any]:
+def introduce(survey: Survey, device: str, names: tuple[str, ...]) -> dict[str, Any]:
     """Return a lane's description of itself, before it gets a job, as plain values that every version can read."""
     lane = _here()
     about: dict[str, Any] = {
         "name": lane.name, "own": own(), "level": lane.measured.level,
         "isolation": str(lane.measured), "missing": list(lane.measured.missing)}
     try:
-        without, environment = lane.pool.survey(survey, asked, names).result()
-    except (PlanError, InfrastructureError) as error:
+        without, environment = lane.pool.survey(survey, device, names).result()
+    except (UserError, InfrastructureError) as error:
         return about | {"trouble": str(error)}
     except BrokenProcessPool:
         return about | {"trouble": "no process to grade in could be started"}
@@ -134,16 +137,16 @@ def introduce(survey: Survey, asked: str, names: tuple[str, ...]) -> dict[str, A
 
 
 def grade(payload: bytes) -> bytes:
-    """Grade a pickled Job and return a pickled Graded. Jobs come from our own machines only."""
+    """Grade a pickled Job and return a pickled JobOutcome. Jobs come from our own machines only."""
     job: Job = pickle.loads(payload)
     try:
-        (graded,) = _here().pool.grade([job], 1, _leaving.is_set)
+        (outcome,) = _here().pool.grade([job], 1, _leaving.is_set)
     except KeyboardInterrupt:
-        raise Leaving from None
+        raise LeaveNotice from None
     except Exception as error:
         # For example, no process could be started. An exception would make the grading count the lane as lost.
-        graded = Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
-    return pickle.dumps(graded)
+        outcome = JobOutcome(job.submission, None, error=f"{type(error).__name__}: {error}")
+    return pickle.dumps(outcome)
 
 
 def examine() -> list[tuple[str, str]]:
@@ -157,3 +160,35 @@ def examine() -> list[tuple[str, str]]:
 
 def _here() -> _WorkerLane:
     return _lanes[str(get_worker().name)]
+
+
+GRADER, ASSIGNMENTS = "grader", "assignments"
+# Sentences to show in place of hashes that differ.
+_REMEDIES = {GRADER: "its grader is not this one, so install the same there",
+             ASSIGNMENTS: "its assignments are not this course's, so start it in a copy of the course's folder"}
+
+
+def own() -> dict[str, str]:
+    """Return the versions of this process, without build suffixes; sha256 of the grader's code, which includes front
+    ends in other folders; and sha256 of the assignments."""
+    packages = ("kernelmark", "torch", "triton", "numpy")
+    versions = {name: metadata.version(name).partition("+")[0] for name in packages}
+    return {**versions, "python": platform.python_version(),
+            GRADER: _digest(home.PACKAGE, *map(Path, language_folders.homes()[1:])),
+            ASSIGNMENTS: _digest(home.root() / "assignments")}
+
+
+def _digest(*folders: Path) -> str:
+    digest = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if home.IN_WHEEL not in path.parents and path.suffix in (".py", ".toml", ".j2") and path.is_file():
+                name = f"{folder.name}/{path.relative_to(folder)}\0"
+                digest.update(name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def unlike(theirs: dict[str, str]) -> str:
+    """Return in a sentence how another process's versions differ from this process's; "" if they are equal."""
+    return "; ".join(_REMEDIES.get(name, f"{name} {theirs.get(name, 'unknown')}, expected {value}")
+                     for name, value in own().items() if theirs.get(name) != value)

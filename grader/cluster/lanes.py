@@ -17,11 +17,12 @@ from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 
 from grader.cluster import lane as far
-from grader.cluster.key import ClusterError, Endpoint, quiet
-from grader.cluster.own import unlike
+from grader.cluster.lane import unlike
+from grader.cluster.scheduler import Endpoint, quiet
 from grader.course.submission import Submission
-from grader.grading.job import Graded, Job
-from grader.grading.lanes import GLANCE_SECONDS, JobQueue, Jobs, LanesLostError, Ongoing, Survey
+from grader.errors import UserError
+from grader.grading.job import Job, JobOutcome
+from grader.grading.lanes import GLANCE_SECONDS, JobQueue, Jobs, LanesLostError, OngoingGrading, Survey
 from grader.results.result import Environment
 from grader.results.text import plural
 from grader.sandbox.forkserver import isolation
@@ -62,18 +63,18 @@ class ClusterLanes:
     """The lanes that have joined a scheduler, each with one job at a time; see `grader.grading.lanes.Lanes`.
 
     A lane gets no job if its code or versions differ from this process's, if it lacks the device, or if its isolation
-    is below level `minimum`. `say` is called with a line for each lane that joins or leaves. Raises ClusterError.
+    is below level `minimum`. `say` is called with a line for each lane that joins or leaves. Raises UserError.
     """
 
     def __init__(self, at: Endpoint, minimum: int, say: Callable[[str], None]) -> None:
         quiet()
         self._at, self._minimum, self._say = at, minimum, say
-        self._asked: tuple[Survey, str, tuple[str, ...]] | None = None
+        self._survey: tuple[Survey, str, tuple[str, ...]] | None = None
         self._lanes: dict[str, _FarLane] = {}
         self._refused: set[str] = set()
         self._died: Counter[Submission] = Counter()
         self._again: deque[Job] = deque()
-        self._given_up: deque[Graded] = deque()
+        self._given_up: deque[JobOutcome] = deque()
         self._gone = 0
         self._run, self._number = secrets.token_hex(4), 0
         self._alone_since: float | None = time.monotonic()
@@ -82,7 +83,7 @@ class ClusterLanes:
                 str(at), security=at.security, timeout=CONNECT_SECONDS, set_as_default=False, direct_to_workers=False,
                 name="kernelmark")
         except (OSError, TimeoutError) as error:
-            raise ClusterError(f"{at}: {error}; start a scheduler there with the same key") from None
+            raise UserError(f"{at}: {error}; start a scheduler there with the same key") from None
         self._scheduler: Any = self._client.scheduler
         loop: Any = self._client.loop
         self._loop: asyncio.AbstractEventLoop = loop.asyncio_loop
@@ -97,11 +98,11 @@ class ClusterLanes:
             task.cancel()
         self._client.close(timeout=2)
 
-    def survey(self, survey: Survey, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
+    def survey(self, survey: Survey, device: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
         """Return a future of the reason why the lanes grade without a GPU ("" if they use GPUs), and of their
-        environment. They use GPUs if any lane has one, unless the processor is `asked` for. Waits for a lane. Raises
+        environment. They use GPUs if any lane has one, unless `device` is the processor. Waits for a lane. Raises
         LanesLostError."""
-        self._asked = survey, asked, tuple(names)
+        self._survey = survey, device, tuple(names)
         first_seen = 0.0
         while True:
             self._tend()
@@ -112,7 +113,7 @@ class ClusterLanes:
                 break
             self._wait()
         fit = [lane for lane in known if not lane.without] or known
-        self._asked = survey, "cpu" if fit[0].without else "cuda", tuple(names)
+        self._survey = survey, "cpu" if fit[0].without else "cuda", tuple(names)
         for lane in known:
             if lane not in fit:
                 self._refuse(lane, f"no GPU ({lane.without}), as others have")
@@ -122,8 +123,8 @@ class ClusterLanes:
         answer.set_result((first.without, _environment(first)))
         return answer
 
-    def running(self) -> list[Ongoing]:
-        gradings = [Ongoing(lane.job.submission.student, "", lane.since, lane.name)
+    def running(self) -> list[OngoingGrading]:
+        gradings = [OngoingGrading(lane.job.submission.student, "", lane.since, lane.name)
                     for lane in list(self._lanes.values()) if lane.job is not None]
         return sorted(gradings, key=lambda at: at.since)
 
@@ -134,7 +135,7 @@ class ClusterLanes:
 
     def grade(
         self, jobs: Jobs, side_by_side: int, interrupted: Callable[[], bool] = lambda: False
-    ) -> Iterator[Graded]:
+    ) -> Iterator[JobOutcome]:
         """Grade as local lanes do. Also raises LanesLostError if the scheduler stops answering.
 
         A job whose lane dies is graded on another lane; if that one dies, too, the job counts as a failure of ours.
@@ -153,8 +154,8 @@ class ClusterLanes:
                 busy += 1
             self._wait()
             for lane in [lane for lane in self._lanes.values() if lane.job is not None and lane.task.done()]:
-                if (graded := self._graded(lane)) is not None:
-                    yield graded
+                if (outcome := self._outcome(lane)) is not None:
+                    yield outcome
 
     def _give(self, lane: _FarLane, job: Job) -> None:
         self._number += 1
@@ -162,26 +163,26 @@ class ClusterLanes:
         lane.job, lane.since = job, time.time()
         lane.task = self._ask(lane.address, key, far.grade, pickle.dumps(job))
 
-    def _graded(self, lane: _FarLane) -> Graded | None:
+    def _outcome(self, lane: _FarLane) -> JobOutcome | None:
         """Return the result of a lane's job; None if the lane died or left, so that another lane has to grade the
         job."""
         job = lane.job
         assert job is not None
         try:
-            graded: Graded = pickle.loads(lane.task.result())
-        except (KilledWorker, CancelledError, FutureCancelledError, far.Leaving, OSError, TimeoutError) as error:
+            outcome: JobOutcome = pickle.loads(lane.task.result())
+        except (KilledWorker, CancelledError, FutureCancelledError, far.LeaveNotice, OSError, TimeoutError) as error:
             self._check_scheduler()
             self._lose(lane, died=isinstance(error, KilledWorker))
             return None
         except Exception as error:
-            graded = Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
+            outcome = JobOutcome(job.submission, None, error=f"{type(error).__name__}: {error}")
         lane.job = None
         # A server's student may send further jobs.
         del self._died[job.submission]
-        lane.failed = lane.failed + 1 if graded.result is None else 0
+        lane.failed = lane.failed + 1 if outcome.result is None else 0
         if lane.failed >= FAILURES:
             lane.examined, lane.task = True, self._ask(lane.address, self._key("examine"), far.examine)
-        return graded
+        return outcome
 
     def _lose(self, lane: _FarLane, *, died: bool) -> None:
         """Remove a lane that is gone. Its job goes to another lane; a job over which two lanes died is given up."""
@@ -196,15 +197,15 @@ class ClusterLanes:
             if self._died[job.submission] > 1:
                 del self._died[job.submission]
                 over = f" while grading {job.submission.student}"
-                self._given_up.append(Graded(job.submission, None, error="the lane that graded it died, twice"))
+                self._given_up.append(JobOutcome(job.submission, None, error="the lane that graded it died, twice"))
             else:
                 self._again.append(job)
         self._say(f"lane {lane.name or lane.address} {'died' if died else 'has left'}{over}")
 
     def _tend(self) -> None:
-        """Take in lanes that have joined, and drop those that have gone. Raises LanesLostError."""
+        """Take in lanes that have joined, and drop lanes that have gone. Raises LanesLostError."""
         if self._watching.done():
-            raise self._lost()
+            raise self._lanes_lost_error()
         members = self._members
         self._refused &= members
         gone = [lane for lane in self._lanes.values() if lane.address not in members]
@@ -214,9 +215,9 @@ class ClusterLanes:
             if lane.job is None or not lane.task.done():
                 self._lose(lane, died=False)
         for address in members - self._lanes.keys() - self._refused:
-            assert self._asked is not None
-            asked = self._ask(address, self._key("introduce"), far.introduce, *self._asked)
-            self._lanes[address] = _FarLane(address, asked)
+            assert self._survey is not None
+            answer = self._ask(address, self._key("introduce"), far.introduce, *self._survey)
+            self._lanes[address] = _FarLane(address, answer)
         for lane in [lane for lane in self._lanes.values() if lane.environment is None and lane.task.done()]:
             self._take_in(lane)
         for lane in [lane for lane in self._lanes.values() if lane.examined and lane.task.done()]:
@@ -241,7 +242,7 @@ class ClusterLanes:
             self._refuse(lane, trouble)
             return
         lane.without, environment = about["without"], Environment.model_validate(about["environment"])
-        if self._asked is not None and self._asked[1] == "cuda" and lane.without:
+        if self._survey is not None and self._survey[1] == "cuda" and lane.without:
             self._refuse(lane, f"no GPU ({lane.without})")
             return
         weak = f"isolation level {about['isolation']} ({'; '.join(about['missing'])})"
@@ -317,9 +318,9 @@ class ClusterLanes:
         try:
             self._start(self._there()).result()
         except (Exception, CancelledError):
-            raise self._lost() from None
+            raise self._lanes_lost_error() from None
 
-    def _lost(self) -> LanesLostError:
+    def _lanes_lost_error(self) -> LanesLostError:
         return LanesLostError(f"the scheduler at {self._at} does not answer any more; start it")
 
 

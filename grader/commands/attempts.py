@@ -11,22 +11,39 @@ import typer
 
 from grader.classroom.attempts import compare
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.lock import LockedError, locked
+from grader.classroom.attempts.lock import locked
 from grader.classroom.attempts.policy import Grade, as_in_roster, class_grades, marks_in_roster
 from grader.classroom.attempts.selected import SelectedAttempt, newest_books, pending, select_attempts, to_undo
-from grader.classroom.attempts.store import FOLDER, Store, StoreError
-from grader.classroom.attempts.student_files import beside, outdated, refresh, removed, whole, write_class_page
-from grader.classroom.intake.manifest import ManifestError, read_manifest
-from grader.console import AGAIN, COURSE, INFRASTRUCTURE_ERROR, TAS, course_option, errors, failed, names_in, say
+from grader.classroom.attempts.store import FOLDER, Store
+from grader.classroom.attempts.student_files import (
+    complete_results,
+    notices,
+    outdated_lines,
+    refresh,
+    removed_lines,
+    write_class_page,
+)
+from grader.classroom.intake.manifest import read_manifest
+from grader.console import (
+    AGAIN,
+    COURSE,
+    INFRASTRUCTURE_ERROR,
+    TAS,
+    complain,
+    course_option,
+    names_in,
+    reporting,
+    say,
+)
 from grader.console import usage as _usage
 from grader.course import catalogue
-from grader.course.course import Course, CourseError, read_course
-from grader.course.roster import RosterError, Student, read_roster
+from grader.course.course import Course, read_course
+from grader.course.roster import Student, read_roster
 from grader.pages.load import load_entry
 from grader.pages.people import People
 from grader.results.mark import Mark, counting
 from grader.results.result import Repair
-from grader.results.text import clean, composed, some
+from grader.results.text import clean, compose, some
 
 Out = Annotated[Path, typer.Option(help="The folder of results.")]
 CourseFile = Annotated[Path, course_option("The course file: points, thresholds, late policy.")]
@@ -50,12 +67,12 @@ def rescore(out: Out = Path("results"), course: CourseFile = COURSE) -> None:
     `kernelmark apply` changes it.
     """
     # Late: numpy is slow to import.
-    from grader.classroom.attempts.rescore import rescore as rescored
+    from grader.classroom.attempts.recording import rescore as rescore_attempts
 
     rules = course_of(course)
-    with held(out) as store:
-        say(f"{rescored(store, rules):,} attempts scored again")
-        for line in beside(store, rules):
+    with hold_store(out) as store:
+        say(f"{rescore_attempts(store, rules):,} attempts scored again")
+        for line in notices(store, rules):
             say(line)
 
 
@@ -63,9 +80,9 @@ def diff(out: Out = Path("results"), student: Students = None, course: CourseFil
     """Show whose grade would change if the newest attempts counted: by how much, in which checks, and why."""
     late = course_of(course).late
     with reporting(out), Store.existing(out) as store:
-        _known(store, out, student)
-        moves = [move for move in compare.moves(store, late) if _named(move.before, student)]
-        lost = [attempt for attempt in compare.failures(store) if _named(attempt, student)]
+        _require_known(store, out, student)
+        moves = [move for move in compare.moves(store, late) if _is_among(move.before, student)]
+        lost = [attempt for attempt in compare.failures(store) if _is_among(attempt, student)]
         for line in compare.lines(moves, lost):
             say(clean(line, 1000))
 
@@ -78,8 +95,8 @@ def apply(
 ) -> None:
     """Make the newest attempts count, as `kernelmark diff` shows them."""
     names, rules = names_in(only), course_of(course)
-    with held(out) as store:
-        _known(store, out, student)
+    with hold_store(out) as store:
+        _require_known(store, out, student)
         graded = {attempt.assignment for attempt in store.attempts()}
         if strange := next((name for name in names if name not in graded), None):
             _usage(f"--only {strange!r}: no such assignment in {out}; choose from {', '.join(sorted(graded))}")
@@ -92,7 +109,7 @@ def apply(
             outcome = "1 grade is taken back" if count == 1 else f"{count:,} grades are taken back"
         else:
             wanted = [after for _, after in pending(store.attempts(), store.decisions())
-                      if _named(after, student) and (not names or after.assignment in names)]
+                      if _is_among(after, student) and (not names or after.assignment in names)]
             store.decide(wanted)
             have = "1 newer attempt counts" if len(wanted) == 1 else f"{len(wanted):,} newer attempts count"
             outcome = f"{have} now" + "; kernelmark apply --undo takes that back" * bool(wanted)
@@ -112,7 +129,7 @@ def conclude(outcome: Sequence[str], trouble: Sequence[str]) -> None:
     for line in outcome:
         say(clean(line, 1000))
     for line in trouble:
-        errors.print(f"kernelmark: {line}", markup=False)
+        complain(line)
     if trouble:
         raise typer.Exit(INFRASTRUCTURE_ERROR)
 
@@ -130,7 +147,7 @@ def explain_grade(
     Also prints the change that makes every case of a failed kernel right, if one was found.
     """
     rules = course_of(course)
-    student = composed(student)
+    student = compose(student)
     with reporting(out), Store.existing(out) as store:
         people = read_roster(roster) if roster else []
         manifest = read_manifest(intake) if intake else None
@@ -142,39 +159,42 @@ def explain_grade(
                    for hand_in in selected for member in hand_in.attempt.members}
         if student:
             # A group has one folder, and each of its members has a grade. An id may be the source's or the roster's.
-            mates = {member.casefold() for then, now in zip(before, selected, strict=True) if _named(
-                then.attempt, [student]) or _named(now.attempt, [student]) for member in now.attempt.members}
+            mates = {member.casefold() for then, now in zip(before, selected, strict=True) if _is_among(
+                then.attempt, [student]) or _is_among(now.attempt, [student]) for member in now.attempt.members}
             chosen = ([grade for grade in chosen if grade.student.casefold() == student.casefold()]
                       or [grade for grade in chosen if grade.student.casefold() in mates])
             if not chosen:
                 _usage(f"{student!r}: no such student in {out}; {WHO}, or pass --roster")
             changes = _repairs(store, chosen)
-            lines += _outdated(store, out, rules, [folders.get(grade.student.casefold(), "") for grade in chosen])
+            lines += _outdated_lines(store, out, rules, [folders.get(grade.student.casefold(), "") for grade in chosen])
         else:
             gone = dict.fromkeys(line.assignment for grade in chosen for line in grade.lines if line.removed)
-            lines = [*removed([*gone]), *strangers(course, rules, chosen), *lines]
+            lines = [*removed_lines([*gone]), *strangers(course, rules, chosen), *lines]
+            if not people:
+                # Attempts are in the order in which they were graded.
+                chosen = sorted(chosen, key=lambda grade: grade.student.casefold())
     for line in lines:
-        errors.print(f"kernelmark: {clean(line, 1000)}", markup=False)
+        complain(clean(line, 1000))
     for grade in chosen:
         folder = folders.get(grade.student.casefold(), grade.student)
         for line in _explained(grade, folder, changes) if student else [_total(grade, folder)]:
             say(clean(line, 1000))
 
 
-def _outdated(store: Store, out: Path, course: Course, folders: Iterable[str]) -> list[str]:
-    """Return a line about the files in these folders that are older than the attempts. Raises StoreError."""
-    results = {folder: result for slug in dict.fromkeys(folders) for folder, result in whole(
+def _outdated_lines(store: Store, out: Path, course: Course, folders: Iterable[str]) -> list[str]:
+    """Return a line about the files in these folders that are older than the attempts. Raises UserError."""
+    results = {folder: result for slug in dict.fromkeys(folders) for folder, result in complete_results(
         store, out, course.late, slug).items()}
     written = {}
     for folder in results:
         # A file that cannot be read counts as out of date.
         with contextlib.suppress(OSError, ValueError):
             written[folder] = load_entry(out / folder, People()).result
-    return outdated(results, written)
+    return outdated_lines(results, written)
 
 
 def _repairs(store: Store, given: Iterable[Grade]) -> dict[int, Repair]:
-    """Return the repairs of the attempts that count in these grades, by attempt's id. Raises StoreError."""
+    """Return the repairs of the attempts that count in these grades, by attempt's id. Raises UserError."""
     counted = [line.attempt for grade in given for line in grade.lines if line.attempt is not None]
     return {attempt.id: repair for attempt in counted if (record := store.result(attempt)) is not None
             and (repair := record.assignments[attempt.assignment].repair) is not None}
@@ -229,42 +249,28 @@ def _total(grade: Grade, folder: str) -> str:
             + (f"; under another course file: {', '.join(stale)}" if stale else ""))
 
 
-def _named(attempt: Attempt, names: list[str] | None) -> bool:
+def _is_among(attempt: Attempt, names: list[str] | None) -> bool:
     """Return whether an attempt's folder, or the id of one of its members, is among `names`. True if `names` is
     None."""
-    asked = {composed(name).casefold() for name in names or ()}
-    return not asked or not asked.isdisjoint(
+    wanted = {compose(name).casefold() for name in names or ()}
+    return not wanted or not wanted.isdisjoint(
         name.casefold() for name in (attempt.slug, attempt.student, *attempt.members))
 
 
-def _known(store: Store, out: Path, names: list[str] | None) -> None:
+def _require_known(store: Store, out: Path, names: list[str] | None) -> None:
     """End the command with an error if one of these names fits no attempt."""
     attempts = store.attempts() if names else []
     for name in names or ():
-        if not any(_named(attempt, [name]) for attempt in attempts):
+        if not any(_is_among(attempt, [name]) for attempt in attempts):
             _usage(f"--student {name!r}: no such student in {out}; {WHO}")
 
 
 def course_of(path: Path) -> Course:
-    try:
-        return read_course(path, frozenset(catalogue.files()))
-    except CourseError as error:
-        _usage(str(error))
+    return read_course(path, frozenset(catalogue.files()))
 
 
 @contextlib.contextmanager
-def held(out: Path) -> Iterator[Store]:
+def hold_store(out: Path) -> Iterator[Store]:
     """Hold the attempts in `out` for the block, locked against other processes."""
     with reporting(out), Store.existing(out) as store, locked(out / FOLDER):
         yield store
-
-
-@contextlib.contextmanager
-def reporting(out: Path) -> Iterator[None]:
-    """Turn errors that the block raises about the results in `out` into usage errors."""
-    try:
-        yield
-    except (StoreError, LockedError, ManifestError, RosterError) as error:
-        _usage(str(error))
-    except OSError as error:
-        _usage(failed(error, error.filename or out))

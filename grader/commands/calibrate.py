@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader import home
-from grader.console import COURSE, INFRASTRUCTURE_ERROR, course_option, errors, names_in, say, usage
+from grader.console import COURSE, INFRASTRUCTURE_ERROR, complain, course_option, names_in, say, usage
 from grader.course import catalogue
-from grader.course.course import Course, CourseError, read_course
+from grader.course.course import Course, read_course
 from grader.results.result import REFERENCE
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def calibrate(
 
     Writes their speeds for the ladder in students' reports, and proposes thresholds for course.toml.
     """
-    assignments, rules, names = _chosen(only, course)
+    assignments, rules, names = _select(only, course)
     # Late, as below: torch is slow to import, and a usage error needs none of it.
     from grader.judging.running.device import no_gpu
 
@@ -41,8 +41,8 @@ def calibrate(
     import torch
 
     from grader.course import calibration
+    from grader.errors import InfrastructureError
     from grader.grading import calibrate as measuring
-    from grader.sandbox.forkserver.handle import InfrastructureError
 
     path = out or calibration.folder() / f"{calibration.slug(torch.cuda.get_device_name())}.json"
     words = ["kernelmark", "calibrate", *(["--only", ",".join(names_in(only))] if only else []),
@@ -56,36 +56,27 @@ def calibrate(
         for times in measuring.calibrate(names, rules, stages=stages):
             if isinstance(times, measuring.UnmeasuredRung):
                 failed = True
-                errors.print(f"kernelmark: {times.message}", markup=False)
+                complain(times.message)
                 continue
             measured.append(times)
             # Written after each rung, so that an interruption loses nothing.
-            new = measuring.gathered(measured, shlex.join(words))
+            new = measuring.gather(measured, shlex.join(words))
             calibration.write(calibration.joined(earlier, new, taught) if earlier else new, path)
             _print_times(times)
     except InfrastructureError as error:
-        errors.print(f"kernelmark: {error}", markup=False)
+        complain(str(error))
         raise typer.Exit(INFRASTRUCTURE_ERROR) from None
-    except calibration.CalibrationError as error:
-        usage(str(error))
     say(f"\n{measuring.table(measured)}")
     say(f"{path}: {len(measured)} stages measured")
     if failed:
         raise typer.Exit(INFRASTRUCTURE_ERROR)
 
 
-def _chosen(only: str, course: Path) -> tuple[dict[str, Assignment], Course, list[str]]:
+def _select(only: str, course: Path) -> tuple[dict[str, Assignment], Course, list[str]]:
     """Return all assignments, the course, and the names of the assignments to measure."""
-    try:
-        assignments = catalogue.assignments()
-        rules = read_course(course, frozenset(assignments))
-    except (CourseError, catalogue.CatalogueError) as error:
-        usage(str(error))
-    names = names_in(only)
-    try:
-        return assignments, rules, catalogue.select(assignments, names) if names else rules.select(assignments, ())
-    except ValueError as error:
-        usage(f"--only: {error}")
+    assignments = catalogue.assignments()
+    rules = read_course(course, frozenset(assignments))
+    return assignments, rules, rules.select(assignments, names_in(only), "--only: ")
 
 
 def _print_times(times: RungTimes) -> None:

@@ -11,7 +11,6 @@ import os
 import secrets
 import shlex
 import shutil
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,20 +21,20 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from grader import temporary
-from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, program
+from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, complain, program
 from grader.course import catalogue
 from grader.course.course import Course
 from grader.course.submission import Submission, read_source_file, submission_of
-from grader.course.workspace import SOURCE_BYTES, Workspace, WorkspaceError, expected_name
+from grader.course.workspace import SOURCE_BYTES, Workspace, expected_name
 from grader.course.workspace import find as find_files
+from grader.errors import InfrastructureError, UserError
 from grader.grading import preflight
-from grader.grading.preflight import PlanError
-from grader.judging.running.lane import LANE, cache_trouble, on_interruption
+from grader.judging.running.lane import LANE, cache_trouble
 from grader.languages import by_content
 from grader.results.hidden import for_student
 from grader.results.result import Result, with_assignments
+from grader.results.verdicts import UNTRIED
 from grader.sandbox.confine import surroundings
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 if TYPE_CHECKING:
     from grader.course.calibration import Calibration
@@ -77,7 +76,6 @@ class Checker:
     device: str
     calibrations: tuple[Calibration, ...]
     console: Console
-    errors: Console
     jobs: dict[str, Job] = field(default_factory=dict)
     # Until the check prints this word, GitHub Actions obeys no line: a student's file may print a command.
     token: str = field(default_factory=secrets.token_hex)
@@ -92,7 +90,7 @@ class Checker:
         """Check the files of these assignments, print the results and return them. A file that could not be checked has
         no result."""
         # Late, see the module.
-        from grader.grading.mending import without_guess
+        from grader.grading.grading import without_guess
         from grader.pages import terminal
 
         results: dict[str, Result] = {}
@@ -100,13 +98,13 @@ class Checker:
         for name in names:
             path = workspace.files[name]
             with self.console.status(f"checking {path.name}"):
-                result = self._judged(workspace, name, path, seed)
+                result = self._judge(workspace, name, path, seed)
             if result is None:
                 continue
             results[name] = result
             # Guesses are printed after the search, if it has found nothing better.
             shown = without_guess(result.assignments[name]) if self.mends(name, path) else result.assignments[name]
-            block = terminal.kernel(shown, _shown(path), expected_name(path, name))
+            block = terminal.kernel(shown, _shown_path(path), expected_name(path, name))
             self.console.print(block, crop=False)
         return results
 
@@ -132,12 +130,12 @@ class Checker:
             last = [*results.values()][-1]
             joined = with_assignments(last, assignments, seconds=sum(result.seconds for result in results.values()))
             self.console.print(terminal.closing(joined))
-            run = [name for name in names if name in results and any(
+            run = [name for name in names if name in results and assignments[name].verdict not in UNTRIED and any(
                 check.stage == "case" and check.outcome != "not_run"
                 for check in assignments[name].correctness.checks)]
             if run and self.options.seed is None:
                 seed = self.jobs[run[0]].seed
-                again = shlex.join(self._again(target, {name: workspace.files[name] for name in names}, seed))
+                again = shlex.join(self._repeat_command(target, {name: workspace.files[name] for name in names}, seed))
                 self.console.print(f"Seed {seed}; the same inputs again: {again}", style="dim", markup=False,
                                    soft_wrap=True)
             if self.options.out is not None:
@@ -154,30 +152,30 @@ class Checker:
                 paths = {name: os.path.relpath(workspace.files[name], root or ".") for name in assignments}
                 for line in (f"::{self.token}::", *actions.annotated(joined, paths)):
                     self.console.print(line, markup=False, soft_wrap=True)
-                _summarised(actions.summary(joined, paths, workspace.lines))
+                _summarise(actions.summary(joined, paths, workspace.lines))
 
     def status(self, workspace: Workspace, results: Mapping[str, Result]) -> int:
         """Return the exit status of a check with these results."""
-        graded = [result.assignments[name] for name, result in results.items()]
-        if len(results) < len(workspace.files) or any(a.ours for a in graded):
+        assignments = [result.assignments[name] for name, result in results.items()]
+        if len(results) < len(workspace.files) or any(a.ours for a in assignments):
             return INFRASTRUCTURE_ERROR
         # A kernel that only a GPU can judge does not count as wrong.
-        return RIGHT if workspace.complete and all(a.right or not a.judged for a in graded) else NOT_RIGHT
+        return RIGHT if workspace.complete and all(a.right or not a.judged for a in assignments) else NOT_RIGHT
 
-    def _again(self, target: Path, files: Mapping[str, Path], seed: int) -> list[str]:
+    def _repeat_command(self, target: Path, files: Mapping[str, Path], seed: int) -> list[str]:
         """Return the command that checks these files again, on the same inputs."""
         only = ",".join(self.options.only)
         if len(files) == 1:
             ((name, target),) = files.items()
             only = "" if target.name == expected_name(target, name) else name
-        return self._command(_shown(target), only, self.options.device, seed)
+        return self._command(_shown_path(target), only, self.options.device, seed)
 
     def _command(self, target: str, only: str, device: str, seed: int) -> list[str]:
         return [program(), "check", target, *(["--only", only] if only else []),
                 *(["--device", device] if device != "auto" else []), *(["--speed"] if self.options.speed else []),
                 "--seed", str(seed), *self.options.words]
 
-    def _judged(self, workspace: Workspace, name: str, path: Path, seed: int) -> Result | None:
+    def _judge(self, workspace: Workspace, name: str, path: Path, seed: int) -> Result | None:
         # Late, see the module.
         from grader.grading.grading import grade
         from grader.grading.job import read_job
@@ -191,18 +189,17 @@ class Checker:
                 job = self.jobs[name] = read_job(
                     submission, self.options.course, (name,), self.device, self.options.speed, seed,
                     os.fsencode(shlex.join(command)).decode("utf-8", "replace"), self.calibrations)
-                graded = grade(job)
+                outcome = grade(job)
         except Exception as error:
-            self.errors.print(f"kernelmark: {path}: not checked: {type(error).__name__}: {error}; run kernelmark "
-                              "doctor, then check again", markup=False)
+            complain(f"{path}: not checked: {type(error).__name__}: {error}; run kernelmark doctor, then check again")
             return None
-        if graded.result is None:
-            self.errors.print(f"kernelmark: {path}: not checked: {graded.error}", markup=False)
-        return graded.result and for_student(graded.result)
+        if outcome.result is None:
+            complain(f"{path}: not checked: {outcome.error}")
+        return outcome.result and for_student(outcome.result)
 
     def _mended(self, name: str, path: Path, result: Result, saved: Callable[[], bool]) -> Result:
         # Late, see the module.
-        from grader.grading.mending import mended
+        from grader.grading.grading import mended
         from grader.pages import terminal
 
         with self.console.status(LOOKING) as status:
@@ -216,28 +213,28 @@ class Checker:
             except SavedError:
                 return result
             except Exception as error:
-                self.errors.print(f"kernelmark: {path}: the search for a change failed: {type(error).__name__}: "
-                                  f"{error}; the check itself stands", markup=False)
+                complain(f"{path}: the search for a change failed: {type(error).__name__}: {error}; the check itself "
+                         "stands")
                 assignment = result.assignments[name]
         if assignment.repair is None:
             if assignment.guess:
-                self.console.print(terminal.guessed(assignment, _shown(path)), crop=False)
+                self.console.print(terminal.guessed(assignment, _shown_path(path)), crop=False)
             return result
         result = for_student(with_assignments(result, {name: assignment}))
-        self.console.print(terminal.mended(result.assignments[name], _shown(path)), crop=False)
+        self.console.print(terminal.mended(result.assignments[name], _shown_path(path)), crop=False)
         return result
 
 
-def check(target: Path, options: CheckOptions, console: Console, errors: Console, *, watch: bool = False) -> int:
+def check(target: Path, options: CheckOptions, console: Console, *, watch: bool = False) -> int:
     """Check a file, or a folder's files of the course, and return the exit status. With `watch` the check ends at an
     interruption, with the status of the last round.
 
-    Raises WorkspaceError, PlanError and CatalogueError, which are usage errors.
+    Raises UserError, which are usage errors.
     """
     workspace = find(target, options)
     preflight.device(options.device)
     if options.speed and options.device == "cpu":
-        raise PlanError("--speed: needs a GPU; remove --device cpu")
+        raise UserError("--speed: needs a GPU; remove --device cpu")
     preflight.installed()
     preflight.temporary()
     preflight.tools(workspace.files.values())
@@ -250,29 +247,25 @@ def check(target: Path, options: CheckOptions, console: Console, errors: Console
             # Late: few checks run in GitHub Actions.
             from grader.pages import actions
 
-            _summarised(actions.sentences(workspace.lines))
+            _summarise(actions.sentences(workspace.lines))
         return NOT_RIGHT
     surroundings.withhold([target if target.is_dir() else target.parent, *filter(None, [options.out])])
-    on_interruption(signal.default_int_handler)
     try:
         with console.status("starting"):
-            checker = _opened(options, console, errors)
+            checker = _open_checker(options, console)
         return _checked(checker, target, workspace, watch=watch)
     except InfrastructureError as error:
-        errors.print(f"kernelmark: {error}; kernelmark doctor says what this machine lacks", markup=False)
+        complain(f"{error}; kernelmark doctor says what this machine lacks")
         return INFRASTRUCTURE_ERROR
     finally:
         LANE.close()
 
 
 def find(target: Path, options: CheckOptions) -> Workspace:
-    """Return the files in `target` of the assignments asked for. Raises WorkspaceError, PlanError."""
+    """Return the files in `target` of the assignments asked for. Raises UserError."""
     known = catalogue.files()
-    try:
-        asked = options.course.select(known, options.only)
-    except ValueError as error:
-        raise PlanError(f"--only: {error}") from None
-    return find_files(target, known, asked, named=bool(options.only))
+    names = options.course.select(known, options.only, "--only: ")
+    return find_files(target, known, names, named=bool(options.only))
 
 
 def _checked(checker: Checker, target: Path, workspace: Workspace, *, watch: bool) -> int:
@@ -292,9 +285,9 @@ def _checked(checker: Checker, target: Path, workspace: Workspace, *, watch: boo
             if not watch:
                 return status
             checker.console.print("Watching: save a file to check it again; Ctrl-C ends this.", style="dim")
-            stamps, saved = _saved(workspace, stamps)
+            stamps, saved = _wait_for_files(workspace, stamps)
             before = workspace.files
-            with contextlib.suppress(WorkspaceError):
+            with contextlib.suppress(UserError):
                 workspace = find(target, checker.options)
             again = [name for name, path in workspace.files.items() if path in saved or path != before.get(name)]
             stamps = {**_stamps(workspace), **stamps}
@@ -305,7 +298,7 @@ def _checked(checker: Checker, target: Path, workspace: Workspace, *, watch: boo
         return status
 
 
-def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker:
+def _open_checker(options: CheckOptions, console: Console) -> Checker:
     """Open the lane with the strongest isolation available, and return a checker. Any level is allowed, since students
     run their own code on their own machine."""
     LANE.open()
@@ -318,20 +311,17 @@ def _opened(options: CheckOptions, console: Console, errors: Console) -> Checker
     catalogue.assignments()
     trouble = no_gpu() if options.device != "cpu" else "not asked for"
     if trouble and (options.device == "cuda" or options.speed):
-        asked = "--speed" if options.speed else "--device cuda"
-        raise PlanError(f"{asked}: {trouble}; run kernelmark doctor, or leave {asked} out")
+        option = "--speed" if options.speed else "--device cuda"
+        raise UserError(f"{option}: {trouble}; run kernelmark doctor, or leave {option} out")
     device = "cpu" if trouble else "cuda"
-    try:
-        calibrations = calibration.read_folder() if options.speed else ()
-    except calibration.CalibrationError as error:
-        raise PlanError(str(error)) from None
+    calibrations = calibration.read_folder() if options.speed else ()
     if trouble := cache_trouble():
-        errors.print(f"kernelmark: {trouble}", markup=False)
-    _ = LANE.station.fork_server.versions
-    return Checker(options, device, calibrations, console, errors)
+        complain(trouble)
+    _ = LANE.fork_server.handle.ready
+    return Checker(options, device, calibrations, console)
 
 
-def _summarised(text: str) -> None:
+def _summarise(text: str) -> None:
     """Append Markdown to the summary of the present job of GitHub Actions, if there is one."""
     if path := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(path).open("a", encoding="utf-8") as summary:
@@ -351,7 +341,7 @@ def _handed_in(folder: Path, path: Path, file: str) -> Iterator[Submission]:
         yield replace(submission, folder=copy)
 
 
-def _saved(workspace: Workspace, seen: Mapping[Path, Stamp]) -> tuple[dict[Path, Stamp], set[Path]]:
+def _wait_for_files(workspace: Workspace, seen: Mapping[Path, Stamp]) -> tuple[dict[Path, Stamp], set[Path]]:
     """Wait until files are saved, and return them. A file counts once it stops changing: an editor may write in several
     steps."""
     before = dict(seen)
@@ -380,7 +370,7 @@ def _stamp(path: Path) -> Stamp:
     return info.st_mtime_ns, info.st_size
 
 
-def _shown(path: Path) -> str:
+def _shown_path(path: Path) -> str:
     """Return a path, relative to the working directory if it lies below that, for a user to type or click."""
     with contextlib.suppress(ValueError):
         return str(path.absolute().relative_to(Path.cwd()))

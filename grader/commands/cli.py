@@ -23,18 +23,18 @@ from grader.console import (
     STUDENTS,
     TAS,
     USAGE_ERROR,
+    complain,
     console,
     course_option,
-    errors,
-    failed,
     names_in,
+    reporting,
     say,
     say_if_shipped,
 )
 from grader.console import usage as _usage
 from grader.course import catalogue
-from grader.course.course import CourseError, read_course
-from grader.course.workspace import WorkspaceError
+from grader.course.course import read_course
+from grader.errors import UserError, advised
 
 # The order of commands in `kernelmark --help`: as users need them.
 ORDER = (
@@ -46,7 +46,7 @@ ORDER = (
 )
 
 
-# The class of every error in the words of a command line. Typer does not export it.
+# The base class of Typer's errors in the arguments of a command, which Typer does not export.
 _WORD_ERROR: type[Any] = next(class_ for class_ in typer.BadParameter.__mro__ if class_.__name__ == "UsageError")
 
 
@@ -54,19 +54,19 @@ class Verbs(TyperGroup):
     """The group of the commands, listed in ORDER; a students' kit lacks some of them."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
-        """Run a command, and print an error in its arguments in one line, as every other error."""
+        """Run a command, and print an error in its arguments in one line, like every other error."""
         if not options.setdefault("standalone_mode", True):
             return super().main(*arguments, **options)
         try:
             status = super().main(*arguments, **options | {"standalone_mode": False})
-        except home.HomeError as error:
-            errors.print(f"kernelmark: {error}", markup=False)
+        except UserError as error:
+            complain(str(error))
             status = USAGE_ERROR
         except _WORD_ERROR as error:
             # The message is empty if the command line was empty: then typer has printed the help.
-            if said := " ".join(error.format_message().split()).rstrip("."):
-                asked = error.ctx.command_path if error.ctx else "kernelmark"
-                errors.print(f"kernelmark: {said}; {asked} --help shows what is expected", markup=False)
+            if text := " ".join(error.format_message().split()).rstrip("."):
+                command = error.ctx.command_path if error.ctx else "kernelmark"
+                complain(f"{text}; {command} --help shows what is expected")
             status = USAGE_ERROR
         sys.exit(status)
 
@@ -93,7 +93,7 @@ if CLUSTER:
     from grader.commands import cluster
 
     cluster.add_to(app)
-# Nor has it a server.
+# It has no server either.
 if importlib.util.find_spec("grader.server") is not None:
     from grader.commands import serve
 
@@ -104,8 +104,8 @@ if importlib.util.find_spec("grader.server") is not None:
 ANYWHERE = ("assignments", "init", "new", "handouts", "kit", "login", "submit", "status")
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(wanted: bool) -> None:
+    if wanted:
         say(f"kernelmark {metadata.version('kernelmark')}, {home.PACKAGE}")
         raise typer.Exit
 
@@ -152,34 +152,26 @@ def check(
     of another name; 2 for a usage error; 3 if the grader failed.
     """
     known = catalogue.files()
-    try:
-        rules = read_course(course, frozenset(known))
-    except CourseError as error:
-        _usage(str(error))
+    rules = read_course(course, frozenset(known))
     # Late, as in the commands below: an import that only one command needs would slow down the start of all.
-    from grader.commands import check as checking
-    from grader.grading.preflight import PlanError
+    from grader.commands import check as check_command
 
     if out is None and report:
         out = temporary.make("report")
-    options = checking.CheckOptions(
+    options = check_command.CheckOptions(
         rules, only=names_in(only), device=device, speed=speed, seed=seed,
         out=out, github=github, words=home.here().words(course))
-    try:
-        status = checking.check(target, options, console, errors, watch=watch)
-    except (WorkspaceError, PlanError, catalogue.CatalogueError) as error:
-        _usage(str(error))
-    raise typer.Exit(status)
+    raise typer.Exit(check_command.check(target, options, console, watch=watch))
 
 
 @app.command(rich_help_panel=TAS)
 def doctor() -> None:
     """Show what this machine can do: device, grading, isolation, versions; and what is missing and how to get it."""
     # Late, see check.
-    from grader.grading import doctor as examine
+    from grader.grading import doctor as diagnosis
 
     table = Table(box=None, show_header=False, pad_edge=False)
-    lines = examine.diagnoses()
+    lines = diagnosis.diagnoses()
     for line in lines:
         # As Text: a library's message about a failure may look like markup.
         table.add_row(line.mark, line.subject, Text(line.text))
@@ -194,24 +186,21 @@ def assignments(
     course: Annotated[Path, course_option("The course file: which assignments are taught, and their points.")] = COURSE,
 ) -> None:
     """List the assignments with signature, cases, points and baseline."""
-    try:
-        known = catalogue.assignments()
-        rules = read_course(course, frozenset(known))
-    except (CourseError, catalogue.CatalogueError) as error:
-        _usage(str(error))
+    known = catalogue.assignments()
+    rules = read_course(course, frozenset(known))
     say_if_shipped()
     taught = rules.select(known, ())
     table = Table(box=None, pad_edge=False)
     for heading in ("assignment", "signature", "cases (CPU, GPU)", "points", "baseline"):
         # Long text is folded, not cut: a signature must be complete.
         table.add_column(heading, overflow="fold")
-    for name, a in known.items():
+    for name, assignment in known.items():
         points = rules.points_of(name)
         parts = [points.correctness, points.performance, *filter(None, [points.structure])]
         counts = " + ".join(f"{part:g}" for part in parts) if name in taught else "not in the course"
         table.add_row(
-            name, a.signature, f"{len(a.cases_for('cpu'))}, {len(a.cases)}",
-            counts, a.baseline.name)
+            name, assignment.signature, f"{len(assignment.cases_for('cpu'))}, {len(assignment.cases)}",
+            counts, assignment.baseline.name)
     console.print(table)
 
 
@@ -229,14 +218,10 @@ def init(
     Replaces nothing. Commands that run in the folder, or below it, take this course.
     """
     # Late, see check.
-    from grader.authoring import init as beginning
+    from grader.authoring import init as course_copy
 
-    try:
-        names = beginning.write(folder, beginning.source_of(example), names_in(chosen))
-    except (ValueError, CourseError, catalogue.CatalogueError) as error:
-        _usage(str(error))
-    except OSError as error:
-        _usage(failed(error))
+    with reporting():
+        names = course_copy.write(folder, course_copy.source_of(example), names_in(chosen))
     say(f"{folder}: a course of {', '.join(names)}. Next, in this folder:")
     say("  kernelmark verify          says what an assignment lacks; no GPU is needed")
     say("  kernelmark new NAME        writes another assignment that works, for you to change")
@@ -252,17 +237,13 @@ def new(name: Annotated[str, typer.Argument(help="The function's name: small let
     # Late, see check.
     from grader.authoring.new import write
 
-    try:
-        if note := home.here().note:
-            _usage(note)
-        made = write(name, home.root())
-    except (ValueError, CourseError) as error:
-        _usage(str(error))
-    except OSError as error:
-        _usage(failed(error))
-    for path in made:
-        console.print(str(path.relative_to(home.root())), markup=False)
-    console.print(f"next: change them, then run kernelmark verify {name}", markup=False)
+    if note := home.here().note:
+        _usage(note)
+    with reporting():
+        paths = write(name, home.root())
+    for path in paths:
+        say(str(path.relative_to(home.root())))
+    say(f"next: change them, then run kernelmark verify {name}")
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -278,22 +259,18 @@ def handouts(
 
     if note := home.here().note:
         _usage(note)
-    try:
+    with advised("check that it can be read and written"):
         known = catalogue.assignments()
         rules = read_course(course, frozenset(known))
         root = home.root()
         texts, notebook = handout.texts(known, rules, root), root / handout.NOTEBOOK
         notebook.write_text(handout.notebook(known, rules, root), encoding="utf-8")
-        for path, drawn in texts.items():
-            if handout.draw(path, drawn):
-                console.print(str(path.relative_to(root)), markup=False)
+        for path, text in texts.items():
+            if handout.draw(path, text):
+                say(str(path.relative_to(root)))
         problems = [problem for path, drawn in texts.items() for problem in handout.problems(path, drawn)]
-    except (CourseError, catalogue.CatalogueError) as error:
-        _usage(str(error))
-    except OSError as error:
-        _usage(f"{error.filename}: {error.strerror}; check that it can be read and written")
     for problem in problems:
-        errors.print(f"kernelmark: {problem}", markup=False)
+        complain(problem)
     if problems:
         raise typer.Exit(1)
 
@@ -307,14 +284,10 @@ def kit(
     # Late, see check.
     from grader.authoring import student_kit
 
-    try:
+    with reporting():
         packed = student_kit.write(out, course)
-    except (student_kit.KitError, CourseError, catalogue.CatalogueError) as error:
-        _usage(str(error))
-    except OSError as error:
-        _usage(failed(error))
     say_if_shipped()
-    console.print(f"{out} and {packed}", markup=False, soft_wrap=True)
+    say(f"{out} and {packed}")
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -327,22 +300,19 @@ def verify(
     No GPU is needed. Exit status 1 if there is a problem.
     """
     # Late, see check.
-    from grader.authoring.verify import verify as verified
+    from grader.authoring.verify import verify as verify_assignment
 
     known = catalogue.files()
-    try:
-        catalogue.select(known, names or ())
-        taught = names or read_course(course, frozenset(known)).select(known, ())
-    except (ValueError, CourseError) as error:
-        _usage(str(error))
+    catalogue.select(known, names or ())
+    taught = names or read_course(course, frozenset(known)).select(known, ())
     say_if_shipped()
     problems_found = False
     for name in taught:
-        for about, problems in verified(name):
+        for about, problems in verify_assignment(name):
             mark = "✗" if problems else "✓"
-            console.print(f"{mark} {name}: {about}", markup=False, soft_wrap=True)
+            say(f"{mark} {name}: {about}")
             for problem in problems:
-                console.print(f"    {problem}", markup=False, soft_wrap=True)
+                say(f"    {problem}")
             problems_found = problems_found or bool(problems)
     if problems_found:
         raise typer.Exit(1)

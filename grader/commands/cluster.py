@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader import home
-from grader.console import INFRASTRUCTURE_ERROR, TAS, errors, say, usage
+from grader.console import INFRASTRUCTURE_ERROR, TAS, complain, require, say
 
 if TYPE_CHECKING:
     from grader.cluster.lanes import ClusterLanes
@@ -29,15 +27,11 @@ def scheduler(
     key: Key = None,
 ) -> None:
     """Run the scheduler that connects lanes and gradings, until it is stopped. Exit status: 2 for a usage error."""
-    _installed()
+    require("cluster", "distributed", "cryptography")
     # Late, as in all of these commands: dask.distributed may be missing, and is slow to import.
-    from grader.cluster.key import ClusterError, endpoint
-    from grader.cluster.scheduler import serve
+    from grader.cluster.scheduler import endpoint, serve
 
-    try:
-        serve(endpoint(listen, key), say)
-    except ClusterError as error:
-        usage(str(error))
+    serve(endpoint(listen, key), say)
 
 
 def lane(
@@ -49,16 +43,12 @@ def lane(
 
     Exit status: 2 for a usage error; 3 if the scheduler is lost or has dismissed the lane.
     """
-    _installed()
+    require("cluster", "distributed", "cryptography")
     # Late, see scheduler.
-    from grader.cluster.key import ClusterError, endpoint
     from grader.cluster.lane import run
+    from grader.cluster.scheduler import endpoint
 
-    try:
-        ended = run(endpoint(address, key), jobs, say)
-    except ClusterError as error:
-        usage(str(error))
-    if not ended:
+    if not run(endpoint(address, key), jobs, say):
         say(f"{address}: the scheduler is gone, or has dismissed this lane")
         raise typer.Exit(INFRASTRUCTURE_ERROR)
 
@@ -67,40 +57,20 @@ def cluster_key(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="The file to make.")],
 ) -> None:
     """Make the key of a cluster, valid for a year. It gives control of every lane."""
-    _installed()
+    require("cluster", "distributed", "cryptography")
     # Late, see scheduler.
-    from grader.cluster.key import ClusterError, write_key
+    from grader.cluster.scheduler import write_key
 
-    try:
-        write_key(path)
-    except ClusterError as error:
-        usage(str(error))
+    write_key(path)
     say(f"{path}: copy it to the machines of the cluster and nowhere else")
 
 
 def far_lanes(address: str, key: Path | None, submissions: Path) -> Callable[[int], ClusterLanes]:
-    """Return a function that opens the lanes of `--lanes`, given the least isolation level; it raises PlanError."""
-    _installed()
+    """Return a function that opens the lanes of `--lanes`, given the least isolation level; it raises UserError."""
+    require("cluster", "distributed", "cryptography")
     # Late, see scheduler.
-    from grader.cluster.key import ClusterError, endpoint
     from grader.cluster.lanes import ClusterLanes
-    from grader.grading.preflight import PlanError
+    from grader.cluster.scheduler import endpoint
 
-    try:
-        at = endpoint(address, key, submissions)
-    except ClusterError as error:
-        usage(str(error))
-
-    def opened(minimum: int) -> ClusterLanes:
-        try:
-            return ClusterLanes(at, minimum, lambda line: errors.print(f"kernelmark: {line}", markup=False))
-        except ClusterError as error:
-            raise PlanError(str(error)) from None
-
-    return opened
-
-
-def _installed() -> None:
-    for name in ("distributed", "cryptography"):
-        if importlib.util.find_spec(name) is None:
-            usage(f"package {name}: not installed; run {home.with_extra('cluster')}")
+    at = endpoint(address, key, submissions)
+    return lambda minimum: ClusterLanes(at, minimum, complain)

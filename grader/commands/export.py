@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
 from grader import languages
 from grader.classroom.attempts.policy import as_in_roster, marks_in_roster
 from grader.classroom.attempts.selected import select_attempts
-from grader.classroom.attempts.store import FOLDER, Store, StoreError
-from grader.classroom.attempts.student_files import whole
-from grader.classroom.intake.manifest import ManifestError, read_manifest
+from grader.classroom.attempts.store import FOLDER, Store
+from grader.classroom.attempts.student_files import complete_results
+from grader.classroom.exports import fill, platforms
+from grader.classroom.exports.graded import Class, ClassRecord, ExportError, Selection, read_class
+from grader.classroom.exports.table import table as class_table
+from grader.classroom.intake.manifest import read_manifest
 from grader.commands.attempts import grades, nobodys, strangers
-from grader.console import COURSE, INFRASTRUCTURE_ERROR, course_option, errors, failed, names_in, say, usage
+from grader.console import COURSE, INFRASTRUCTURE_ERROR, complain, course_option, failed, names_in, say, usage
 from grader.course import catalogue
-from grader.course.course import CourseError, read_course
-from grader.course.roster import RosterError, read_roster
+from grader.course.course import read_course
+from grader.course.roster import read_roster
 from grader.course.sheet import BOM
-from grader.course.submission import SubmissionError, printable
+from grader.course.submission import printable
+from grader.errors import advised
 from grader.results.files import replace
 from grader.results.text import some
-
-if TYPE_CHECKING:
-    from grader.classroom.exports.graded import Class
 
 
 class Visibility(StrEnum):
@@ -42,6 +42,8 @@ class Visibility(StrEnum):
     HIDDEN = "hidden"
 
 
+# The advice if a kit cannot be written.
+KIT = "choose a writable folder, and run this in the course's repository"
 app = typer.Typer(help="Write grades and reports as Canvas, Moodle, Gradescope and others read them.",
                   no_args_is_help=True)
 
@@ -67,15 +69,8 @@ def canvas(
     force: Force = False,
 ) -> None:
     """Fill the assignment's column of the gradebook that Canvas exported, for those who have a grade."""
-    # Late, as in all of these commands: what a command needs beyond these modules loads when it runs.
-    from grader.classroom.exports import fill
-    from grader.classroom.exports.graded import ExportError
-
     class_ = _class(results, course, intake, roster, only=only)
-    try:
-        filled = fill.canvas(sheet, column, class_)
-    except ExportError as error:
-        _refused(error)
+    filled = fill.canvas(sheet, column, class_)
     _say(class_.lines + filled.lines)
     _write(out, filled.sheet.text().encode(), f"{filled.count} grades, to be imported in Canvas's gradebook", force)
     _end(class_)
@@ -91,15 +86,8 @@ def moodle(
     force: Force = False,
 ) -> None:
     """Fill the grades of Moodle's grading worksheet, for those who have a grade."""
-    # Late, see canvas.
-    from grader.classroom.exports import fill
-    from grader.classroom.exports.graded import ExportError
-
     class_ = _class(results, course, intake, roster, only=only)
-    try:
-        filled = fill.moodle(sheet, column, class_, feedback)
-    except ExportError as error:
-        _refused(error)
+    filled = fill.moodle(sheet, column, class_, feedback)
     _say(class_.lines + filled.lines)
     _write(out, filled.sheet.text().encode(), f"{filled.count} grades, to be uploaded as the grading worksheet", force)
     _end(class_)
@@ -112,15 +100,11 @@ def moodle_feedback(
     course: Course = COURSE, force: Force = False,
 ) -> None:
     """Zip each student's report for Moodle's upload of feedback files."""
-    # Late, see canvas.
-    from grader.classroom.exports.bundles import moodle_feedback as zipped
-    from grader.classroom.exports.graded import ExportError
+    # Late: the kit imports torch.
+    from grader.classroom.exports.bundles import moodle_feedback as zip_feedback
 
     class_ = _class(results, course, intake)
-    try:
-        content, lines = zipped(results, class_)
-    except ExportError as error:
-        _refused(error)
+    content, lines = zip_feedback(results, class_)
     _say(class_.lines + lines)
     _write(out, content, f"{len(class_.graded) - len(lines)} reports, to be uploaded as multiple feedback files", force)
     _end(class_)
@@ -134,21 +118,14 @@ def gradescope(
     course: Course = COURSE, force: Force = False,
 ) -> None:
     """Write one student's results.json, as an autograder of Gradescope does. Exit status 3 if the grader failed."""
-    # Late, see canvas.
-    from grader.classroom.exports.graded import ExportError
-    from grader.classroom.exports.platforms import NotGradedError
-    from grader.classroom.exports.platforms import gradescope as converted
-
     class_ = _class(results, course, intake, roster, student or (), only)
     (submission,) = class_.graded if len(class_.graded) == 1 else usage(
         f"--student: {len(class_.graded)} results in {results}; name one student")
     try:
-        content = converted(submission, visibility)
-    except NotGradedError as error:
-        errors.print(f"kernelmark: {printable(str(error))}", markup=False)
+        content = platforms.gradescope(submission, visibility)
+    except platforms.NotGradedError as error:
+        complain(printable(str(error)))
         raise typer.Exit(INFRASTRUCTURE_ERROR) from None
-    except ExportError as error:
-        _refused(error)
     _say(class_.lines)
     _write(out, _json(content), f"the results of {submission.folder}", force)
 
@@ -158,11 +135,11 @@ def autograder(
     out: Out, course: Course = COURSE, visibility: Shown = Visibility.VISIBLE, force: Force = False,
 ) -> None:
     """Build an autograder for Gradescope: grader, course, hidden cases. It judges answers on a CPU, not speed."""
-    # Late, see canvas; the kit imports torch.
-    from grader.classroom.exports.bundles import autograder as zipped
+    # Late, see moodle_feedback.
+    from grader.classroom.exports.bundles import autograder as zip_autograder
 
-    with _kit_made():
-        content = zipped(course, visibility)
+    with advised(KIT):
+        content = zip_autograder(course, visibility)
     _write(out, content, "an autograder. Gradescope has no GPU: answers are judged, kernels are compiled for the "
            "course's GPU, and speed is not measured. Choose a container of 4 CPUs and 6 GB", force)
 
@@ -180,17 +157,17 @@ def action(
 
     It has the public cases and no GPU, and its students can change it: read grades from your own grading.
     """
-    # Late, see canvas; the kit imports torch.
+    # Late, see moodle_feedback.
     from grader.classroom.exports.bundles import WORKFLOW_PATH
-    from grader.classroom.exports.bundles import action as made
+    from grader.classroom.exports.bundles import action as write_action
 
     files = kit / "student_template" if files is None else files
     for name, path in (("kit", kit), ("files", files)):
         if path.is_absolute() or ".." in path.parts or not re.fullmatch(r"[\w./-]+", str(path), re.ASCII):
             usage(f"--{name} {path}: give a path from the repository's root of letters, digits and ._-/, such as "
                   "kernels")
-    with _kit_made():
-        made(out, course, kit, files, force=force)
+    with advised(KIT):
+        write_action(out, course, kit, files, force=force)
     say(f"{out}: the kit, and {WORKFLOW_PATH}, which checks {files} at each push. Commit and push all of it; students "
         "read the report under Actions")
 
@@ -210,25 +187,20 @@ def classroom50(
     force: Force = False,
 ) -> None:
     """Write a result for each repository in the format of Classroom 50, with whole points by the late policy."""
-    # Late, see canvas.
-    from grader.classroom.exports.classroom50 import TAG, Repositories
-    from grader.classroom.exports.classroom50 import classroom50 as converted
-    from grader.classroom.exports.graded import ExportError
-
     if not organisation.startswith(("https://", "http://")):
         usage(f"--organisation {organisation!r}: not an address; give it as https://github.com/NAME")
-    if tag and not tag.startswith(TAG):
-        usage(f"--tag {tag!r}: no tag of a submission; give one that begins with {TAG}")
+    if tag and not tag.startswith(platforms.TAG):
+        usage(f"--tag {tag!r}: no tag of a submission; give one that begins with {platforms.TAG}")
     class_ = _class(results, course, intake, roster, student or (), only)
     if tag and len(class_.graded) != 1:
         usage(f"--tag: {len(class_.graded)} results in {results}; name the --student whose it is")
     group |= any(len(submission.members) > 1 for submission in class_.graded)
-    where = Repositories(classroom, assignment, group, organisation, tag)
+    where = platforms.Repositories(classroom, assignment, group, organisation, tag)
     written = []
     refused: dict[str, list[str]] = {}
     for submission in class_.graded:
         try:
-            written.append((submission.folder, _json(converted(submission, where))))
+            written.append((submission.folder, _json(platforms.classroom50(submission, where))))
         except ExportError as error:
             refused.setdefault(error.why, []).append(error.folder)
     # Grouped: a download without times refuses a whole class for one reason.
@@ -247,12 +219,9 @@ def junit(
     force: Force = False,
 ) -> None:
     """Write every check as JUnit XML, a suite for each student. For dashboards only: grades are never read from it."""
-    # Late, see canvas.
-    from grader.classroom.exports.platforms import junit as converted
-
     class_ = _class(results, course, students=student or (), only=only)
     _say(class_.lines)
-    _write(out, converted(class_.graded), f"the checks of {len(class_.graded)} students", force)
+    _write(out, platforms.junit(class_.graded), f"the checks of {len(class_.graded)} students", force)
     _end(class_)
 
 
@@ -264,14 +233,11 @@ def table(
     force: Force = False,
 ) -> None:
     """Write a row for each person: name, time, late or not, grade, points and verdict of each assignment."""
-    # Late, see canvas.
-    from grader.classroom.exports.table import table as drawn
-
     class_ = _class(results, course, intake, roster, only=only)
     _say(class_.lines)
     people = sum(len(submission.members) for submission in class_.graded)
     without = len(class_.missing) + sum(map(len, class_.broken.values()))
-    _write(out, ((BOM if excel else "") + drawn(class_)).encode(),
+    _write(out, ((BOM if excel else "") + class_table(class_)).encode(),
            f"{people} people with a result, {without} without", force)
     _end(class_)
 
@@ -282,40 +248,20 @@ def jplag(
     out: Annotated[Path, typer.Option(help="The folder to make.")], course: Course = COURSE,
 ) -> None:
     """Arrange submissions for JPlag, Dolos or MOSS: a folder for each, and the stubs as base code."""
-    # Late, see canvas; the kit imports torch.
-    from grader.classroom.exports.bundles import jplag as laid_out
+    # Late, see moodle_feedback.
+    from grader.classroom.exports.bundles import jplag as write_jplag
 
     if out.exists():
         usage(f"{out}: already exists; choose a new folder")
-    try:
+    with advised("choose a writable folder"):
         known = catalogue.files()
         names = read_course(course, frozenset(known)).select(known, ())
-        count, lines = laid_out(submissions, {name: known[name] for name in names}, out)
-    except (CourseError, SubmissionError) as error:
-        _refused(error)
-    except OSError as error:
-        usage(printable(f"{error.filename}: {error.strerror}; choose a writable folder"))
+        count, lines = write_jplag(submissions, {name: known[name] for name in names}, out)
     _say(lines)
     say(f"{out}: {count} submissions and the stubs. JPlag:")
     for suffix in sorted({path.suffix for path in out.glob("submissions/*/*")} & set(languages.suffixes())):
         language = languages.by_suffix(suffix).jplag
         say(f"java -jar jplag.jar -l {language} -p {suffix} -r {out}/{language} -bc {out}/base {out}/submissions")
-
-
-@contextlib.contextmanager
-def _kit_made() -> Iterator[None]:
-    """Report in one line why a kit, or what is made of it, cannot be written."""
-    # Late, see canvas; the kit imports torch.
-    from grader.authoring.student_kit import KitError
-    from grader.classroom.exports.graded import ExportError
-
-    try:
-        yield
-    except (KitError, CourseError, ExportError, catalogue.CatalogueError) as error:
-        _refused(error)
-    except OSError as error:
-        usage(printable(f"{error.filename}: {error.strerror}; choose a writable folder, and run this in the "
-                        "course's repository"))
 
 
 def _class(
@@ -324,28 +270,22 @@ def _class(
 ) -> Class:
     """Return the class. If attempts are recorded, its results are theirs, and its grades follow the policy of the
     `course`."""
-    # Late, see canvas.
-    from grader.classroom.exports.graded import ClassRecord, ExportError, Selection, read_class
-
-    try:
-        rules = read_course(course, frozenset(catalogue.files()))
-        wanted = Selection(students, rules.assignments, names_in(only))
-        manifest, people = read_manifest(intake) if intake else None, read_roster(roster) if roster else None
-        if not (results / FOLDER).is_dir():
-            return read_class(results, manifest, people, wanted=wanted)
-        with Store.existing(results) as store:
-            counting = select_attempts(store.attempts(), store.decisions()).values()
-            judged = whole(store, results, rules.late)
-            given = marks_in_roster(store.marks(), people or (), manifest)
-        selected = as_in_roster([*counting], people or (), manifest)
-        marks = grades(selected, rules, people or (), given)
-        class_ = read_class(results, manifest, people, ClassRecord(
-            judged, {hand_in.attempt.slug: hand_in.attempt.members for hand_in in selected},
-            {grade.student.casefold(): grade for grade in marks}), wanted)
-        class_.lines += [*strangers(course, rules, marks), *nobodys(given, marks)]
-        return class_
-    except (CourseError, ExportError, ManifestError, RosterError, StoreError) as error:
-        _refused(error)
+    rules = read_course(course, frozenset(catalogue.files()))
+    wanted = Selection(students, rules.assignments, names_in(only))
+    manifest, people = read_manifest(intake) if intake else None, read_roster(roster) if roster else None
+    if not (results / FOLDER).is_dir():
+        return read_class(results, manifest, people, wanted=wanted)
+    with Store.existing(results) as store:
+        counting = select_attempts(store.attempts(), store.decisions()).values()
+        judged = complete_results(store, results, rules.late)
+        given = marks_in_roster(store.marks(), people or (), manifest)
+    selected = as_in_roster([*counting], people or (), manifest)
+    marks = grades(selected, rules, people or (), given)
+    class_ = read_class(results, manifest, people, ClassRecord(
+        judged, {hand_in.attempt.slug: hand_in.attempt.members for hand_in in selected},
+        {grade.student.casefold(): grade for grade in marks}), wanted)
+    class_.lines += [*strangers(course, rules, marks), *nobodys(given, marks)]
+    return class_
 
 
 def _end(class_: Class) -> None:
@@ -360,7 +300,7 @@ def _json(content: object) -> bytes:
 
 def _say(lines: Iterable[str]) -> None:
     for line in lines:
-        errors.print(f"kernelmark: {printable(line)}", markup=False)
+        complain(printable(line))
 
 
 def _write(out: Path, content: bytes, description: str, force: bool) -> None:
@@ -373,10 +313,6 @@ def _write(out: Path, content: bytes, description: str, force: bool) -> None:
         # The user names the path: a link stands for the file that it leads to.
         replace(Path(os.path.realpath(out)), content)
     except OSError as error:
-        usage(printable(f"--out {failed(error, out)}"))
+        usage(f"--out {failed(error, out)}")
     if description:
         say(f"{out}: {description}")
-
-
-def _refused(error: Exception) -> NoReturn:
-    usage(printable(str(error)))

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from grader import home, languages
-from grader.classroom.attempts.store import FOLDER, StoreError
+from grader.classroom.attempts.store import FOLDER
 from grader.commands import intake
 from grader.console import (
     COURSE,
     INFRASTRUCTURE_ERROR,
+    complain,
     console,
     course_option,
     errors,
@@ -22,10 +23,11 @@ from grader.console import (
     usage,
 )
 from grader.course import catalogue, workspace
-from grader.course.course import Course, CourseError, read_course
+from grader.course.course import Course, read_course
 from grader.course.roster import Names
-from grader.course.submission import Submission, SubmissionError, chosen, find_submissions
-from grader.grading.asked import Asked
+from grader.course.submission import Submission, find_submissions, select_submissions
+from grader.errors import advised
+from grader.grading.options import GradeOptions
 
 if TYPE_CHECKING:
     from grader.grading.lanes import Lanes
@@ -89,12 +91,12 @@ def grade(
     Exit status: 0 if grading ran, whatever the scores; 2 for a usage or configuration error; 3 if the grader failed on
     a submission (all others are graded); 130 if it was interrupted (grades made until then are kept).
     """
-    asked = Asked(
+    options = GradeOptions(
         out, only=names_in(only), device=device, gpus=gpus, speed=speed, sweep=sweep, jobs=jobs, seed=seed,
         course_file=course, minimum=min_isolation, allow_degraded=allow_degraded, kind="failed" if failed else "grade",
         force=force, as_json=as_json, leaderboard=leaderboard,
         roster=roster, names=names)
-    _grade(asked, submissions, student or (), context.obj, lanes, key)
+    _grade(options, submissions, student or (), context.obj, lanes, key)
 
 
 def regrade(
@@ -109,11 +111,11 @@ def regrade(
     The new attempts are recorded beside the old: `kernelmark diff` shows what would change, `kernelmark apply` changes
     it. Exit status: as for `grade`.
     """
-    asked = Asked(
+    options = GradeOptions(
         out, only=names_in(only), device=device, gpus=gpus, speed=speed, sweep=sweep, jobs=jobs, seed=seed,
         course_file=course, minimum=min_isolation, allow_degraded=allow_degraded, kind="regrade",
         force=force, as_json=as_json, roster=roster, names=names)
-    _grade(asked, submissions, student or (), context.obj, lanes, key)
+    _grade(options, submissions, student or (), context.obj, lanes, key)
 
 
 def opener(
@@ -128,68 +130,57 @@ def opener(
 
 
 def _grade(
-    asked: Asked, folder: Path, names: Sequence[str], far_lanes: FarLanes | None, address: str, key: Path | None
+    options: GradeOptions, folder: Path, names: Sequence[str], far_lanes: FarLanes | None, address: str,
+    key: Path | None,
 ) -> NoReturn:
-    submissions, course = _read(asked, folder, names)
+    submissions, course = _read_submissions(options, folder, names)
     far = opener(far_lanes, address, key, folder)
     # Late: usage errors are reported before these slow imports.
     from grader.grading import whole_class
     from grader.grading.lanes import LanesLostError
-    from grader.grading.preflight import PlanError
     from grader.judging.running.lane import cache_trouble
 
     # With --json, only JSON may go to standard output.
-    people = errors if asked.as_json else console
+    people = errors if options.as_json else console
     begun = False
     try:
-        with whole_class.planned(submissions, course, asked, console=people, far=far) as plan:
+        with whole_class.planned(submissions, course, options, console=people, far=far) as plan:
             begun = True
             say_if_shipped()
             if trouble := cache_trouble():
-                errors.print(f"kernelmark: {trouble}", markup=False)
-            failures = whole_class.grade_class(plan, people, errors)
-    except (PlanError, StoreError) as error:
-        usage(str(error))
+                complain(trouble)
+            failures = whole_class.grade_class(plan, people)
     except KeyboardInterrupt:
         if not begun:
-            errors.print("kernelmark: interrupted before anything was graded", markup=False)
+            complain("interrupted before anything was graded")
         raise
     except LanesLostError as error:
-        errors.print(f"kernelmark: {error}{whole_class.AGAIN}", markup=False)
+        complain(f"{error}{whole_class.AGAIN}")
         failures = 1
     raise typer.Exit(INFRASTRUCTURE_ERROR if failures else 0)
 
 
-def _read(asked: Asked, folder: Path, names: Sequence[str]) -> tuple[list[Submission], Course]:
+@advised("check the folder of assignments")
+def _read_submissions(options: GradeOptions, folder: Path, names: Sequence[str]) -> tuple[list[Submission], Course]:
     """Read the course, and the submissions in a folder: those of these names, or all. Prints which files are not
     graded."""
-    try:
-        known = catalogue.files()
-        if fitting := intake.fitting(folder, known):
-            usage(fitting)
-        if (folder / FOLDER).is_dir():
-            usage(f"{folder}: is a folder of results; name the folder with the students' folders")
-        if asked.out.resolve().is_relative_to(folder.resolve()):
-            usage(f"--out {asked.out}: lies in {folder}, where results and submissions could be mixed up; choose a "
-                  "folder beside it")
-        home.here().refuse(folder, alone=_has_source(folder))
-        if not home.here().named and (foreign := intake.foreign(folder, asked.course_file)):
-            usage(foreign)
-        course = read_course(asked.course_file, frozenset(known))
-        students = find_submissions(folder, known.values())
-        if left := workspace.beside(folder, [student.folder for student in students]):
-            errors.print(f"kernelmark: {', '.join(left)}: in no student's folder, so not graded", markup=False)
-        students = chosen(students, intake.folders(folder, names))
-        for line in intake.remembered(folder, {student.folder.name for student in students}):
-            errors.print(f"kernelmark: {line}", markup=False)
-        return students, course
-    except (SubmissionError, CourseError, home.HomeError) as error:
-        usage(str(error))
-    except OSError as error:
-        usage(f"{error.filename}: {error.strerror}; check the folder of assignments")
-
-
-def _has_source(folder: Path) -> bool:
-    """Return whether a folder holds a source file of any language, as one student's folder does. File names of the
-    course are not used, since the course may be what cannot be trusted."""
-    return any(path.suffix in languages.suffixes() for path in folder.glob("*.*"))
+    known = catalogue.files()
+    if fitting := intake.fitting(folder, known):
+        usage(fitting)
+    if (folder / FOLDER).is_dir():
+        usage(f"{folder}: is a folder of results; name the folder with the students' folders")
+    if options.out.resolve().is_relative_to(folder.resolve()):
+        usage(f"--out {options.out}: lies in {folder}, where results and submissions could be mixed up; choose a "
+              "folder beside it")
+    # Not by the course's names of files, since the course may be what cannot be trusted.
+    home.here().refuse(folder, alone=any(path.suffix in languages.suffixes() for path in folder.glob("*.*")))
+    if not home.here().named and (foreign := intake.foreign(folder, options.course_file)):
+        usage(foreign)
+    course = read_course(options.course_file, frozenset(known))
+    students = find_submissions(folder, known.values())
+    if left := workspace.files_beside(folder, [student.folder for student in students]):
+        complain(f"{', '.join(left)}: in no student's folder, so not graded")
+    students = select_submissions(students, intake.folders(folder, names))
+    for line in intake.earlier_problems(folder, {student.folder.name for student in students}):
+        complain(line)
+    return students, course

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from grader import temporary
-from grader.console import COURSE, console, course_option, errors, names_in, usage
+from grader.console import COURSE, course_option, names_in
 from grader.course import catalogue
-from grader.course.course import CourseError, read_course
-from grader.course.workspace import WorkspaceError
+from grader.course.course import read_course
 
 
 def inspect(
@@ -30,23 +29,16 @@ def inspect(
 
     Exit status: 0 if there are facts; 1 if there are none; 2 for a usage error; 3 if the grader failed.
     """
-    try:
-        rules = read_course(course, frozenset(catalogue.files()))
-    except CourseError as error:
-        usage(str(error))
+    rules = read_course(course, frozenset(catalogue.files()))
     # Late: these are slow to import, and the other commands need none of them.
     from grader.commands import check as checking
     from grader.commands import inspecting
     from grader.grading import preflight
 
-    try:
-        workspace = checking.find(target, checking.CheckOptions(rules, only=names_in(only)))
-        preflight.installed()
-        preflight.temporary()
-        if out is None and report:
-            out = temporary.make("report")
-        options = inspecting.InspectOptions(rules, case, program, ptx, out, keep)
-        status = inspecting.run(workspace, options, console, errors)
-    except (WorkspaceError, preflight.PlanError, catalogue.CatalogueError, inspecting.NoCase) as error:
-        usage(str(error))
-    raise typer.Exit(status)
+    workspace = checking.find(target, checking.CheckOptions(rules, only=names_in(only)))
+    preflight.installed()
+    preflight.temporary()
+    if out is None and report:
+        out = temporary.make("report")
+    options = inspecting.InspectOptions(rules, case, program, ptx, out, keep)
+    raise typer.Exit(inspecting.run(workspace, options))

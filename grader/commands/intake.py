@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,24 +15,25 @@ from grader import home
 from grader.classroom.intake import kinds
 from grader.classroom.intake.manifest import (
     FILE,
+    WORK,
     Kind,
-    Left,
     Manifest,
     ManifestEntry,
-    ManifestError,
     Member,
+    OmittedFile,
+    is_archive,
     read_manifest,
 )
 from grader.classroom.intake.people import Register, names, read_groups
-from grader.classroom.intake.source import WORK, IntakeError, is_archive
 from grader.console import COURSE, console, course_option, failed, say, usage
 from grader.course import catalogue
-from grader.course.course import CourseError, read_course
+from grader.course.course import read_course
 from grader.course.forms import in_any_language, written_files
-from grader.course.roster import RosterError, Student, read_roster
+from grader.course.roster import Student, read_roster
 from grader.course.submission import file_in, printable
+from grader.errors import UserError
 from grader.results.hidden import RECORDS
-from grader.results.text import composed, plural
+from grader.results.text import compose, plural
 
 # The most lines of one kind. If there are more submissions, one line sums them up.
 MOST_LINES = 3
@@ -79,28 +79,26 @@ def intake(
             read_groups(groups) if groups else None, pattern,
             kinds.instant(deadline, "--deadline") if deadline else None, str(course.resolve()))
         if (source / RECORDS).is_dir():
-            raise IntakeError(f"{source}: is a folder of results; name a download, or a folder of submissions")
+            raise UserError(f"{source}: is a folder of results; name a download, or a folder of submissions")
         if into is None and not dry_run:
-            raise IntakeError("--into: not given; name the folder to make, or pass --dry-run")
+            raise UserError("--into: not given; name the folder to make, or pass --dry-run")
         if into is not None and not dry_run:
             main.may_be_written(into, force=force)
             if (inner := _inside(source, into)) is not None:
-                raise IntakeError(f"--into {into}: lies {inner}; choose a folder beside it")
+                raise UserError(f"--into {into}: lies {inner}; choose a folder beside it")
         parent = None if dry_run or into is None else into.absolute().parent
         if parent is not None:
             parent.mkdir(parents=True, exist_ok=True)
-        with main.taken_in(source, options, parent) as (manifest, made):
+        with main.taken_in(source, options, parent) as (manifest, path):
             if dry_run:
                 console.print(_table(manifest, options.known))
             elif into is not None:
-                main.place(made, into, force=force)
-    except (IntakeError, RosterError, CourseError) as error:
-        usage(printable(str(error)))
+                main.place(path, into, force=force)
     except OSError as error:
         # The folder under construction has a name that the user did not choose.
         where = into or "temporary folder" if WORK in str(error.filename or WORK) else error.filename
-        usage(printable(failed(error, where)))
-    for line in _said(manifest, options, main.twice(manifest)):
+        usage(failed(error, where))
+    for line in _report(manifest, options, main.twice(manifest)):
         say(line)
     if into is not None and not dry_run:
         say(f"{into}: {plural(len(manifest.submissions), 'submission')}; its {FILE} says what was left out and why. "
@@ -126,23 +124,19 @@ def fitting(source: Path, known: Mapping[str, str]) -> str | None:
             into, kind = folder.with_name(f"{folder.name}-class"), kinds.WORDS[recognised]
         else:
             return None
-    except (IntakeError, OSError):
+    except (UserError, OSError):
         return None
     return printable(f"{source}: is {kind}; take it in first: "
                      f"{shlex.join(['kernelmark', 'intake', str(source), '--into', str(into)])}")
 
 
-def remembered(folder: Path, names: Collection[str]) -> list[str]:
+def earlier_problems(folder: Path, names: Collection[str]) -> list[str]:
     """Return a line for each problem that an intake reported about these students' folders; empty if no intake wrote
     the folder."""
     if not (folder / FILE).is_file():
         return []
-    try:
-        return [printable(f"{entry.folder}: {problem}") for entry in read_manifest(folder).submissions
-                if entry.folder in names for problem in _few(entry.problems)]
-    except ManifestError:
-        # The planning of the grading reports a manifest that cannot be read.
-        return []
+    return [printable(f"{entry.folder}: {problem}") for entry in read_manifest(folder).submissions
+            if entry.folder in names for problem in _few(entry.problems)]
 
 
 def foreign(folder: Path, course: Path) -> str | None:
@@ -153,11 +147,7 @@ def foreign(folder: Path, course: Path) -> str | None:
     """
     if not (folder / FILE).is_file():
         return None
-    try:
-        taken_for = Path(read_manifest(folder).course)
-    except ManifestError:
-        # The planning of the grading reports a manifest that cannot be read.
-        return None
+    taken_for = Path(read_manifest(folder).course)
     differs = taken_for.is_absolute() and taken_for != course.resolve()
     if not differs or not (taken_for.is_file() or home.here().shipped):
         return None
@@ -169,12 +159,11 @@ def folders(folder: Path, names: Sequence[str]) -> list[str]:
     """Replace each name that is a member's id, in the roster or in the source, by the member's folders."""
     of: dict[str, list[str]] = {}
     if names and (folder / FILE).is_file():
-        with contextlib.suppress(ManifestError):
-            for entry in read_manifest(folder).submissions:
-                for key in {key for member in entry.members for key in (member.id, member.source_id)}:
-                    of.setdefault(key, []).append(entry.folder)
-                of[entry.folder] = [entry.folder]
-    return [theirs for name in names for theirs in of.get(composed(name), [name])]
+        for entry in read_manifest(folder).submissions:
+            for key in {key for member in entry.members for key in (member.id, member.source_id)}:
+                of.setdefault(key, []).append(entry.folder)
+            of[entry.folder] = [entry.folder]
+    return [theirs for name in names for theirs in of.get(compose(name), [name])]
 
 
 def _inside(source: Path, into: Path) -> str | None:
@@ -193,16 +182,17 @@ def _table(manifest: Manifest, known: Mapping[str, str]) -> Table:
         missing = [file for file in _untaken(entry.taken, known) if file not in nobody]
         taken = [file if (name := _handed_in(entry, origin, manifest.kind, known)) == file else f"{file} ← {name}"
                  for file, origin in entry.taken.items()]
-        table.add_row(Text(", ".join(map(_who, entry.members))), Text(_when(entry)), Text("\n".join(
+        when = filter(None, (entry.submitted_at or ("" if entry.late else "–"), "late" if entry.late else ""))
+        table.add_row(Text(", ".join(map(_who, entry.members))), Text(" ".join(when)), Text("\n".join(
             [*taken, *([f"missing: {', '.join(missing)}"] if missing else [])])), Text("\n".join(
-                [*_few(entry.problems), *_why(entry.left)])))
+                [*_few(entry.problems), *_reasons(entry.left)])))
     return table
 
 
 def _handed_in(entry: ManifestEntry, origin: str, kind: Kind, known: Mapping[str, str]) -> str:
     """Return the name of a taken file as its student knows it, without what the platform added."""
     if kind == "canvas":
-        return kinds.uploaded(origin, written_files(known.values()))
+        return kinds.uploaded_name(origin, written_files(known.values()))
     if kind == "git":
         # The first part of the path is the commit.
         return origin.partition("/")[2] or origin
@@ -221,7 +211,7 @@ def _untaken(taken: Collection[str], known: Mapping[str, str]) -> list[str]:
     return [file for file in known.values() if not any(name in taken for name in in_any_language(file))]
 
 
-def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> list[str]:
+def _report(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> list[str]:
     """Return the report of an intake for the TA, as lines."""
     people = sum(len(entry.members) for entry in manifest.submissions)
     late = sum(bool(entry.late) for entry in manifest.submissions)
@@ -232,14 +222,14 @@ def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> l
         if entry.taken:
             lines += [printable(f"{entry.folder}: {problem}") for problem in _few(entry.problems)]
         else:
-            why = "; ".join([*_few(entry.problems), *_why(entry.left)])
+            why = "; ".join([*_few(entry.problems), *_reasons(entry.left)])
             lines.append(printable(f"{entry.folder}: nothing to grade: {why or 'no file'}"))
     lines += _of_notebooks(manifest)
     lines += _may_be_meant(manifest)
     if nobody := _nobodys(manifest, options.known):
         lines.append(f"Handed in by nobody: {', '.join(nobody)}")
     if manifest.left:
-        lines.append(printable(f"In no submission: {'; '.join(_why(manifest.left))}"))
+        lines.append(printable(f"In no submission: {'; '.join(_reasons(manifest.left))}"))
     if twice:
         lines.append(printable(f"In more than one submission: {', '.join(twice)}"))
     if options.deadline and not any(entry.submitted_at for entry in manifest.submissions):
@@ -263,11 +253,11 @@ def _said(manifest: Manifest, options: IntakeOptions, twice: Sequence[str]) -> l
 
 def _of_notebooks(manifest: Manifest) -> list[str]:
     """Return a line for each submission with files from a notebook; one line for all if there are many."""
-    made = [entry for entry in manifest.submissions if entry.notes]
-    if len(made) > MOST_LINES:
-        return [printable(f"From notebooks: {_some(entry.folder for entry in made)}; {FILE} and each report say which "
-                          "cells")]
-    return [printable(f"{entry.folder}: {' '.join(entry.notes)}") for entry in made]
+    entries = [entry for entry in manifest.submissions if entry.notes]
+    if len(entries) > MOST_LINES:
+        names = _some_names(entry.folder for entry in entries)
+        return [printable(f"From notebooks: {names}; {FILE} and each report say which cells")]
+    return [printable(f"{entry.folder}: {' '.join(entry.notes)}") for entry in entries]
 
 
 def _may_be_meant(manifest: Manifest) -> list[str]:
@@ -276,12 +266,12 @@ def _may_be_meant(manifest: Manifest) -> list[str]:
     meant = {entry.folder: [left for left in entry.left if left.meant] for entry in manifest.submissions if entry.taken}
     files = {folder: left for folder, left in meant.items() if left}
     if len(files) > MOST_LINES:
-        said = (f"{folder} ({_some(item.name for item in left)})" for folder, left in files.items())
-        return [printable(f"Perhaps meant for missing files, and left out: {_some(said)}; {FILE} says why")]
-    return [printable(f"{folder}: {why}") for folder, left in files.items() for why in _why(left)]
+        said = (f"{folder} ({_some_names(item.name for item in left)})" for folder, left in files.items())
+        return [printable(f"Perhaps meant for missing files, and left out: {_some_names(said)}; {FILE} says why")]
+    return [printable(f"{folder}: {why}") for folder, left in files.items() for why in _reasons(left)]
 
 
-def _some(names: Iterable[str]) -> str:
+def _some_names(names: Iterable[str]) -> str:
     """Return the names as `ann, bo, cy and 39 more`."""
     listed = [*names]
     few = listed if len(listed) <= MOST_LINES + 1 else listed[:MOST_LINES]
@@ -315,16 +305,12 @@ def _who(member: Member) -> str:
     return printable(f"{member.id} ({member.name})" if member.name and member.name != member.id else member.id)
 
 
-def _when(entry: ManifestEntry) -> str:
-    return " ".join(filter(None, (entry.submitted_at or ("" if entry.late else "–"), "late" if entry.late else "")))
-
-
-def _why(left: Iterable[Left]) -> list[str]:
+def _reasons(left: Iterable[OmittedFile]) -> list[str]:
     """Return the left-out files, grouped by reason. Only the first of many names and reasons are returned."""
     reasons: dict[str, list[str]] = {}
     for item in left:
         reasons.setdefault(item.why, []).append(item.name)
-    return _few([f"{_some(names)}: {why}" for why, names in reasons.items()])
+    return _few([f"{_some_names(names)}: {why}" for why, names in reasons.items()])
 
 
 def _few(lines: Sequence[str]) -> list[str]:

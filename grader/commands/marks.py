@@ -15,13 +15,13 @@ from grader.classroom.attempts.policy import as_in_roster, ids_in_roster
 from grader.classroom.attempts.selected import SelectedAttempt, select_attempts
 from grader.classroom.attempts.store import Store
 from grader.classroom.intake.manifest import read_manifest
-from grader.commands.attempts import WHO, CourseFile, Out, conclude, course_of, drawn_again, held, reporting
-from grader.console import COURSE, TAS, say, usage
+from grader.commands.attempts import WHO, CourseFile, Out, conclude, course_of, drawn_again, hold_store
+from grader.console import COURSE, TAS, reporting, say, usage
 from grader.course.course import Course
 from grader.course.roster import read_roster
-from grader.course.sheet import SheetError, read_sheet
-from grader.results.mark import Mark, counting, unanswered
-from grader.results.text import clean, composed
+from grader.course.sheet import read_sheet
+from grader.results.mark import Mark, counting, open_requests
+from grader.results.text import clean, compose
 
 COLUMNS = ("student", "assignment", "points", "comment", "by")
 # Other headings for the same column.
@@ -61,10 +61,10 @@ def mark(
         usage("mark: no student and assignment; give both, as in: kernelmark mark ada silu --points 5, or --csv")
     if csv is None and points is None and not comment:
         usage("mark: neither --points nor --comment; give one of them; --points 0 takes an earlier mark back")
-    with held(out) as store:
+    with hold_store(out) as store:
         markable = _markable(store, out, rules := course_of(course), roster, intake)
-        typed = Row(composed(student), assignment, points, comment, by)
-        rows = list(_read(csv, by)) if csv is not None else [("", typed)]
+        typed = Row(compose(student), assignment, points, comment, by)
+        rows = list(_rows(csv, by)) if csv is not None else [("", typed)]
         wanted = [markable.mark(where, row) for where, row in rows]
         now = {_slot(given): given for given in counting(store.marks()) if given.kind == "mark"}
         slots: set[tuple[str, str, str]] = set()
@@ -95,15 +95,15 @@ def request(
 
     A request by a member of a group is about the group's work, and so is its answer.
     """
-    with held(out) as store:
+    with hold_store(out) as store:
         markable = _markable(store, out, rules := course_of(course), roster, intake)
-        asked = markable.mark("", Row(composed(student), assignment, None, text, by))
-        asked = asked.model_copy(update={"kind": "request", "student": "" if asked.slug else asked.student})
-        if not asked.comment:
+        request = markable.mark("", Row(compose(student), assignment, None, text, by))
+        request = request.model_copy(update={"kind": "request", "student": "" if request.slug else request.student})
+        if not request.comment:
             usage("request: nothing is asked; say what to check again, and why")
-        (asked,) = store.mark([asked])
+        (request,) = store.mark([request])
         trouble = drawn_again(store, out, rules)
-    conclude([f"Request {asked.id} is recorded. kernelmark answer {asked.id} \"…\" --points … answers it"], trouble)
+    conclude([f"Request {request.id} is recorded. kernelmark answer {request.id} \"…\" --points … answers it"], trouble)
 
 
 def answer(
@@ -113,19 +113,19 @@ def answer(
 ) -> None:
     """Answer a request for regrading, with points or without. Another answer takes the place of the first."""
     rules = course_of(course)
-    with held(out) as store:
+    with hold_store(out) as store:
         marks = counting(store.marks())
-        asked = next((mark for mark in marks if mark.id == number and mark.kind == "request"), None)
+        request = next((mark for mark in marks if mark.id == number and mark.kind == "request"), None)
         earlier = [mark for mark in marks if mark.of == number]
-        if asked is None:
+        if request is None:
             usage(f"{number}: no such request in {out}; kernelmark requests --all lists them")
-        said = Mark(kind="answer", of=number, slug=asked.slug, student=asked.student, assignment=asked.assignment,
-                    points=_most("", points or 0, asked.assignment, rules), comment=_text(text), by=_by(by))
+        said = Mark(kind="answer", of=number, slug=request.slug, student=request.student, assignment=request.assignment,
+                    points=_most("", points or 0, request.assignment, rules), comment=_text(text), by=_by(by))
         if not said.comment:
             usage("answer: no text; say what came of it")
         store.mark([said])
         trouble = drawn_again(store, out, rules)
-    conclude([f"{asked.slug or asked.student}, {asked.assignment}: {said.said}",
+    conclude([f"{request.slug or request.student}, {request.assignment}: {said.said}",
           *(f"in place of: {mark.said}" for mark in earlier)], trouble)
 
 
@@ -136,7 +136,7 @@ def requests(
     """List the requests for regrading that have no answer yet."""
     with reporting(out), Store.existing(out) as store:
         marks = counting(store.marks())
-    waiting = unanswered(marks)
+    waiting = open_requests(marks)
     shown = [mark for mark in marks if mark.kind != "mark"] if all_ else waiting
     for mark in shown:
         head = f"{mark.id}: {mark.slug or mark.student}, {mark.assignment}: " if mark.kind == "request" else "   "
@@ -156,7 +156,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class _Markable:
+class _MarkTargets:
     """The students, folders and assignments that marks may be about. `members` has each folder's members, and `alone`
     the only member of a folder of one person. `earlier` has, for a person and an assignment, the folder and the student
     of the present mark: somebody who handed in nothing may have a folder by now, and another id. `now` turns an id in a
@@ -180,7 +180,7 @@ class _Markable:
         if row.assignment not in self.assignments:
             usage(f"{before}assignment {row.assignment!r}: not of this course; choose from "
                   f"{', '.join(self.assignments)}")
-        slug, student = self._whose(before, row)
+        slug, student = self._owner(before, row)
         member = (self.now(slug, student) if student else self.alone.get(slug, "")).casefold()
         slug, student = self.earlier.get((member, row.assignment), (slug, student))
         return Mark(slug=slug, student=student, assignment=row.assignment, comment=_text(row.comment), by=_by(row.by),
@@ -192,7 +192,7 @@ class _Markable:
         members = self.members.get(mark.slug, ())
         return f", for everybody in the group ({', '.join(members)})" if len(members) > 1 and not mark.student else ""
 
-    def _whose(self, before: str, row: Row) -> tuple[str, str]:
+    def _owner(self, before: str, row: Row) -> tuple[str, str]:
         """Return the folder that a row is about, and the member whom it is for, "" for all members."""
         key = row.student.casefold()
         if key in self.folders:
@@ -210,7 +210,7 @@ class _Markable:
             f"{before}student {row.student!r}: nobody in {self.out}; {WHO}, or pass --roster")
 
 
-def _markable(store: Store, out: Path, course: Course, roster: Path | None, intake: Path | None) -> _Markable:
+def _markable(store: Store, out: Path, course: Course, roster: Path | None, intake: Path | None) -> _MarkTargets:
     people, manifest = read_roster(roster) if roster else [], read_manifest(intake) if intake else None
     before = list(select_attempts(store.attempts(), store.decisions()).values())
     now, renamed = as_in_roster(before, people, manifest), ids_in_roster(people, manifest)
@@ -226,29 +226,26 @@ def _markable(store: Store, out: Path, course: Course, roster: Path | None, inta
     owned = [(renamed(mark.slug, mark.student) if mark.student else alone.get(mark.slug, ""), mark)
              for mark in counting(store.marks()) if mark.kind == "mark"]
     earlier = {(who.casefold(), mark.assignment): (mark.slug, mark.student) for who, mark in owned if who}
-    return _Markable(out, course, {
+    return _MarkTargets(out, course, {
         name.casefold(): hand_in.attempt.slug for hand_in in now
         for name in (hand_in.attempt.student, hand_in.attempt.slug)}, ids,
         {student.id.casefold(): student.id for student in people}, list(dict.fromkeys(names)), members, alone, earlier,
         renamed)
 
 
-def _read(path: Path, by: str) -> Iterator[tuple[str, Row]]:
+def _rows(path: Path, by: str) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a table of marks, each with its place. `by` is the giver of a mark that names none."""
-    try:
-        sheet = read_sheet(path)
-        rows = list(sheet.filled(path))
-    except SheetError as error:
-        usage(f"--csv {error}")
+    sheet = read_sheet(path)
+    rows = list(sheet.filled(path))
     headings = [OTHER_WORDS.get(heading, heading) for heading in (text.strip().casefold() for text in sheet.header)]
     wrong = [repr(heading[:40]) for at, heading in enumerate(headings)
              if heading not in COLUMNS or heading in headings[:at]]
     lacking = [f"no {needed!r}" for needed in COLUMNS[:2] if needed not in headings]
     if wrong or lacking:
-        usage(f"--csv {path}, row 1: {', '.join([*lacking, *wrong][:4])} in {', '.join(sheet.header)[:200]!r}; "
+        usage(f"{path}, row 1: {', '.join([*lacking, *wrong][:4])} in {', '.join(sheet.header)[:200]!r}; "
               f"use the headings {', '.join(COLUMNS)}, each once, of which {' and '.join(COLUMNS[:2])} are needed")
     for number, values in rows:
-        where = f"--csv {path}, row {number}"
+        where = f"{path}, row {number}"
         value = dict.fromkeys(COLUMNS, "") | dict(zip(headings, values, strict=True))
         points = value["points"].replace(",", ".").replace("\N{MINUS SIGN}", "-")
         if not re.fullmatch(r"([+-]?\d{1,9}(\.\d{1,9})?)?", points, re.ASCII):

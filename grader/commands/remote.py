@@ -13,6 +13,7 @@ from urllib.parse import quote, urlsplit
 
 import httpx2
 
+from grader.errors import UserError, advised
 from grader.results.files import replace
 
 CONNECT_SECONDS, READ_SECONDS = 10.0, 60.0
@@ -24,9 +25,6 @@ MOST_NOTE = 500
 """The most characters of a note that is sent along."""
 
 
-class RemoteError(Exception):
-    """A request that failed; one line says what to do."""
-
 
 def settings_file() -> Path:
     """Return the file with address and token, in the user's configuration folder."""
@@ -35,23 +33,23 @@ def settings_file() -> Path:
 
 
 def split_link(link: str) -> tuple[str, str]:
-    """Return the address and the token in a link, `https://host/#token`. Raises RemoteError."""
+    """Return the address and the token in a link, `https://host/#token`. Raises UserError."""
     try:
         parts = urlsplit(link.strip())
         _ = parts.port
     except ValueError:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname or not _TOKEN.fullmatch(parts.fragment):
-        raise RemoteError("this is no link of a course server; paste all of it, from https to its end")
+        raise UserError("this is no link of a course server; paste all of it, from https to its end")
     loopback = (parts.hostname or "") in ("127.0.0.1", "localhost", "::1")
     if parts.scheme == "http" and not loopback:
-        raise RemoteError("this link has no TLS, so that anybody on the way could read it; ask your course for one "
+        raise UserError("this link has no TLS, so that anybody on the way could read it; ask your course for one "
                           "that begins with https")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}", parts.fragment
 
 
 class CourseClient:
-    """A client of the server at an address. Each method raises RemoteError."""
+    """A client of the server at an address. Each method raises UserError."""
 
     def __init__(self, address: str, token: str) -> None:
         self.address = address
@@ -60,13 +58,13 @@ class CourseClient:
             timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS))
 
     @classmethod
-    def known(cls) -> CourseClient:
+    def signed_in(cls) -> CourseClient:
         """Return the client of the server that `login` was given."""
         try:
             settings = json.loads(settings_file().read_text(encoding="utf-8"))
             return cls(settings["address"], settings["token"])
         except (OSError, ValueError, KeyError, TypeError):
-            raise RemoteError("not signed in; run kernelmark login with the link that your course sent you") from None
+            raise UserError("not signed in; run kernelmark login with the link that your course sent you") from None
 
     def store(self, token: str) -> Path:
         """Store address and token for the user alone, and return the file."""
@@ -77,31 +75,31 @@ class CourseClient:
 
     def me(self) -> dict[str, Any]:
         """Return who is signed in, the course, and the files that it takes."""
-        answer = self._asked("GET", "/api/me")
+        answer = self._request("GET", "/api/me")
         if not isinstance(answer, dict) or not {"name", "course", "files"} <= answer.keys():
-            raise RemoteError(f"{self.address} is no course server; ask your course for its link")
+            raise UserError(f"{self.address} is no course server; ask your course for its link")
         return answer
 
     def send(self, name: str, content: bytes, note: str = "", *, profile: bool = False) -> dict[str, Any]:
         """Send a file, and return its state."""
         if len(note) > MOST_NOTE:
-            raise RemoteError(f"--note: {len(note)} characters; at most {MOST_NOTE}: shorten it")
-        return dict(self._asked("POST", f"/api/files/{quote(name)}", content=content,
-                                headers={"X-Note": quote(note), "X-Profile": str(int(profile))}))
+            raise UserError(f"--note: {len(note)} characters; at most {MOST_NOTE}: shorten it")
+        return dict(self._request("POST", f"/api/files/{quote(name)}", content=content,
+                                  headers={"X-Note": quote(note), "X-Profile": str(int(profile))}))
 
     def files(self) -> list[dict[str, Any]]:
-        return list(self._asked("GET", "/api/files"))
+        return list(self._request("GET", "/api/files"))
 
     def state(self, number: int) -> dict[str, Any]:
         """Return a file's state, with its result once there is one."""
-        return dict(self._asked("GET", f"/api/files/{number}"))
+        return dict(self._request("GET", f"/api/files/{number}"))
 
     def profile_report(self, number: int) -> bytes:
         """Return the report of a file's profile, for Nsight Compute; b"" if there is none."""
         try:
             answer = self._http.get(f"/api/files/{number}/profile")
         except httpx2.HTTPError as error:
-            raise RemoteError(f"{self.address} cannot be reached ({error}); the profile is on its page") from None
+            raise UserError(f"{self.address} cannot be reached ({error}); the profile is on its page") from None
         return answer.content if answer.is_success else b""
 
     def follow(self, number: int) -> Iterator[dict[str, Any]]:
@@ -115,7 +113,7 @@ class CourseClient:
                         raise httpx2.HTTPError(f"status {answer.status_code}")
                     if answer.status_code != httpx2.codes.OK:
                         answer.read()
-                        raise RemoteError(_said(answer))
+                        raise UserError(_refusal(answer))
                     for line in answer.iter_lines():
                         if line.startswith("data: "):
                             left = RETRIES
@@ -126,24 +124,24 @@ class CourseClient:
             except httpx2.HTTPError as error:
                 left -= 1
                 if not left:
-                    raise RemoteError(f"{self.address} cannot be reached ({error}); the file is queued all the same: "
+                    raise UserError(f"{self.address} cannot be reached ({error}); the file is queued all the same: "
                                       "kernelmark status shows it later") from None
             time.sleep(RETRY_SECONDS)
 
-    def _asked(self, method: str, path: str, **more: Any) -> Any:
+    def _request(self, method: str, path: str, **more: Any) -> Any:
         try:
             answer = self._http.request(method, path, **more)
         except httpx2.HTTPError as error:
-            raise RemoteError(f"{self.address} cannot be reached ({error}); check the network, and try again") from None
+            raise UserError(f"{self.address} cannot be reached ({error}); check the network, and try again") from None
         if answer.is_success:
             try:
                 return answer.json()
             except ValueError:
-                raise RemoteError(f"{self.address} is no course server; ask your course for its link") from None
-        raise RemoteError(_said(answer))
+                raise UserError(f"{self.address} is no course server; ask your course for its link") from None
+        raise UserError(_refusal(answer))
 
 
-def _said(answer: httpx2.Response) -> str:
+def _refusal(answer: httpx2.Response) -> str:
     """Return what a server says about a request that it refuses."""
     try:
         said = str(answer.json()["error"])
@@ -156,11 +154,9 @@ def _said(answer: httpx2.Response) -> str:
 
 
 def named_files(paths: Sequence[Path]) -> list[tuple[Path, bytes]]:
-    """Return files with their contents. Raises RemoteError for one that cannot be read."""
+    """Return files with their contents. Raises UserError for one that cannot be read."""
     files = []
     for path in paths:
-        try:
+        with advised("name a file that can be read", path):
             files.append((path, path.read_bytes()))
-        except OSError as error:
-            raise RemoteError(f"{path}: {error.strerror}; name a file that can be read") from None
     return files

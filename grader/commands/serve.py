@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import io
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from grader import home
 from grader.commands import grade
-from grader.console import COURSE, TAS, console, course_option, errors, names_in, say, usage
+from grader.console import COURSE, TAS, complain, console, course_option, names_in, require, say, usage
 
 MOST_NAME = 100
 Out = Annotated[Path, typer.Option(help="The folder of results, where the server keeps its queue and its records.")]
@@ -46,24 +44,18 @@ def serve(
     Attempts are the same records as those of `kernelmark grade`. Ctrl-C ends the server; the next one
     grades the files that still wait. Exit status: 2 for a usage or configuration error.
     """
-    _installed()
+    require("server", "starlette", "uvicorn", "multipart")
     # Late: these need the extra, and are slow to import.
-    from grader.classroom.attempts.lock import LockedError
-    from grader.grading.preflight import PlanError
-    from grader.server.queue import QueueError
-    from grader.server.serving import Address, ServerAsked, serve_course
+    from grader.server.serving import Address, ServerOptions, serve_course
 
-    try:
-        host, _, port = listen.rpartition(":")
-        if not host or not port.isdecimal() or int(port) > 65_535:
-            usage(f"--listen {listen}: give an address and a port, such as 127.0.0.1:8000")
-        asked = ServerAsked(
-            out, course, tuple(names_in(only)), jobs, allow_degraded=allow_degraded, trial=trial,
-            far=grade.opener(context.obj, lanes, key, out),
-            address=Address(host.strip("[]"), int(port), tls_certificate, tls_key, proxy, user_header))
-        serve_course(asked, say, lambda line: errors.print(f"kernelmark: {line}", markup=False))
-    except (PlanError, QueueError, LockedError) as error:
-        usage(str(error))
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65_535:
+        usage(f"--listen {listen}: give an address and a port, such as 127.0.0.1:8000")
+    options = ServerOptions(
+        out, course, tuple(names_in(only)), jobs, allow_degraded=allow_degraded, trial=trial,
+        far=grade.opener(context.obj, lanes, key, out),
+        address=Address(host.strip("[]"), int(port), tls_certificate, tls_key, proxy, user_header))
+    serve_course(options, say, complain)
 
 
 def tokens(
@@ -77,11 +69,11 @@ def tokens(
 
     A new link replaces an earlier one. Only hashes of links are stored. Exit status: 2 for a usage error.
     """
-    _installed()
+    require("server", "starlette", "uvicorn", "multipart")
     # Late, see serve.
     from grader.classroom.attempts.store import FOLDER, Store
-    from grader.course.roster import RosterError, read_roster
-    from grader.server.queue import QueueError, ServerQueue
+    from grader.course.roster import read_roster
+    from grader.server.queue import ServerQueue
 
     try:
         if not address.startswith(("http://", "https://")):
@@ -110,12 +102,5 @@ def tokens(
             writer.writerows((person.name, person.shown, "yes" if person.staff else "no", "yes" if has else "no", since)
                              for person, has, since in queue.people())
         console.print(sheet.getvalue(), end="", markup=False, soft_wrap=True, highlight=False)
-    except (QueueError, RosterError) as error:
-        usage(str(error))
     except OSError as error:
         usage(f"--out {error.filename or out}: {error.strerror}; choose a writable folder")
-
-
-def _installed() -> None:
-    if missing := [name for name in ("starlette", "uvicorn", "multipart") if importlib.util.find_spec(name) is None]:
-        usage(f"package {missing[0]}: not installed; run {home.with_extra('server')}")

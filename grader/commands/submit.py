@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from rich.table import Table
 from rich.text import Text
 
-from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, STUDENTS, console, errors, say, usage
+from grader.console import INFRASTRUCTURE_ERROR, NOT_RIGHT, RIGHT, STUDENTS, complain, console, say, usage
+from grader.errors import UserError, advised
 from grader.results.profile import KernelProfile
 from grader.results.result import Result
 from grader.results.text import clean
@@ -30,21 +31,17 @@ def login(
     """Sign in to your course's server: keeps its address and your token on this computer."""
     _installed()
     # Late: httpx2 may be missing.
-    from grader.commands.remote import CourseClient, RemoteError, split_link
+    from grader.commands.remote import CourseClient, split_link
 
-    try:
-        address, token = split_link(link or _asked())
+    with advised("make your configuration folder writable"):
+        address, token = split_link(link or _prompt_for_link())
         client = CourseClient(address, token)
-        me = client.me()
+        account = client.me()
         client.store(token)
-    except RemoteError as error:
-        usage(str(error))
-    except OSError as error:
-        usage(f"{error.filename}: {error.strerror}; make your configuration folder writable")
-    say(f"Signed in to {me['course']} as {me['name']}. It takes {', '.join(me['files'])}.")
+    say(f"Signed in to {account['course']} as {account['name']}. It takes {', '.join(account['files'])}.")
 
 
-def _asked() -> str:
+def _prompt_for_link() -> str:
     try:
         return str(typer.prompt("Your link", hide_input=True))
     except typer.Abort:
@@ -67,16 +64,16 @@ def submit(
     """
     _installed()
     # Late, see login.
-    from grader.commands.remote import CourseClient, RemoteError, named_files
+    from grader.commands.remote import CourseClient, named_files
 
     if bool(files) == (again is not None):
         usage("submit: name kernels to send, such as silu.py, or pass --again with the number of a file that you have "
               "sent; one of both")
     try:
-        client, contents = CourseClient.known(), named_files(files or ())
+        client, contents = CourseClient.signed_in(), named_files(files or ())
         if again is not None:
             state = next(client.follow(again))
-            raise typer.Exit(_followed(client, Path(PurePath(state["file"]).name), state))
+            raise typer.Exit(_follow(client, Path(PurePath(state["file"]).name), state))
         taken = client.me()["files"]
         if wrong := [path for path, _ in contents if path.name not in taken]:
             usage(f"{wrong[0]}: no file of this course; send one of {', '.join(taken)}")
@@ -86,20 +83,17 @@ def submit(
             say(f"{path}: received as {sent[-1][1]['id']}, {sent[-1][1]['said']}")
         if not wait:
             raise typer.Exit(RIGHT)
-        statuses = [_followed(client, path, state) for path, state in sent]
+        statuses = [_follow(client, path, state) for path, state in sent]
     except KeyboardInterrupt:
-        errors.print("kernelmark: what was received stays in the queue; kernelmark status lists it, kernelmark submit "
-                     "--again NUMBER follows it", markup=False)
+        complain("what was received stays in the queue; kernelmark status lists it, kernelmark submit "
+                 "--again NUMBER follows it")
         raise
-    except RemoteError as error:
-        usage(str(error))
     raise typer.Exit(max(statuses, default=RIGHT))
 
 
-def _followed(client: Any, path: Path, state: dict[str, Any]) -> int:
+def _follow(client: Any, path: Path, state: dict[str, Any]) -> int:
     """Show a file's states until it is judged, then its result. Returns the exit status."""
     # Late: jinja2 and rich's tables are slow to import, and sending needs neither.
-    from grader.commands.remote import RemoteError
     from grader.pages import terminal
 
     with console.status(f"{path.name}: {state['said']}") as shown:
@@ -107,21 +101,21 @@ def _followed(client: Any, path: Path, state: dict[str, Any]) -> int:
             state = now
             shown.update(f"{path.name}: {now['said']}")
     if state["state"] != "finished":
-        errors.print(f"kernelmark: {path}: {state['said']}", markup=False)
+        complain(f"{path}: {state['said']}")
         return INFRASTRUCTURE_ERROR if state["state"] == "failed" else NOT_RIGHT
     answer = client.state(state["id"])
     try:
         result = Result.model_validate(answer["result"])
     except ValidationError:
-        raise RemoteError(f"{path}: {state['said']}; its report is on the server's page, since the server has another "
+        raise UserError(f"{path}: {state['said']}; its report is on the server's page, since the server has another "
                           f"kernelmark than this computer ({version('kernelmark')}): update it") from None
-    a = result.assignments[state["assignment"]]
-    console.print(terminal.kernel(a, str(path), state["file"]), crop=False)
-    if a.repair is not None:
-        console.print(terminal.mended(a, str(path)), crop=False)
+    assignment = result.assignments[state["assignment"]]
+    console.print(terminal.kernel(assignment, str(path), state["file"]), crop=False)
+    if assignment.repair is not None:
+        console.print(terminal.mended(assignment, str(path)), crop=False)
     if answer.get("profile"):
         _profile(client, path, state["id"], KernelProfile.model_validate_json(answer["profile"]))
-    return RIGHT if a.right or not a.judged else NOT_RIGHT
+    return RIGHT if assignment.right or not assignment.judged else NOT_RIGHT
 
 
 def _profile(client: Any, path: Path, number: int, profile: KernelProfile) -> None:
@@ -130,7 +124,7 @@ def _profile(client: Any, path: Path, number: int, profile: KernelProfile) -> No
     from grader.pages.profile import HEADINGS, cells
 
     if profile.trouble:
-        console.print(profile.trouble, markup=False)
+        say(profile.trouble)
         return
     table = Table(*HEADINGS, box=None, pad_edge=False)
     for launch in profile.launches:
@@ -139,7 +133,7 @@ def _profile(client: Any, path: Path, number: int, profile: KernelProfile) -> No
     if report := client.profile_report(number):
         saved = path.with_suffix(".ncu-rep")
         saved.write_bytes(report)
-        console.print(f"Written: {saved}", markup=False)
+        say(f"Written: {saved}")
 
 
 def status() -> None:
@@ -149,12 +143,9 @@ def status() -> None:
     """
     _installed()
     # Late, see login.
-    from grader.commands.remote import CourseClient, RemoteError
+    from grader.commands.remote import CourseClient
 
-    try:
-        files = CourseClient.known().files()
-    except RemoteError as error:
-        usage(str(error))
+    files = CourseClient.signed_in().files()
     table = Table(box=None, pad_edge=False)
     for heading in ("number", "file", "received", "state", "counts"):
         table.add_column(heading, overflow="fold")

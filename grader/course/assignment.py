@@ -33,7 +33,7 @@ from grader.course.parameters import (
 )
 from grader.languages import FrontEnd
 from grader.results.record import Table
-from grader.results.structure import Condition, chosen
+from grader.results.structure import Condition, selected_conditions
 
 # The dtypes that typed languages give to numbers.
 _NUMBERS: Mapping[str, DType] = {"float": "float32", "int": "int32", "bool": "bool"}
@@ -92,7 +92,7 @@ class Renewal(NamedTuple):
 
 
 class Answer(Table):
-    """The rules for judging one of several outputs, if they differ from those of the others: see `Assignment`."""
+    """The rules for judging one of several outputs, if they differ from the other outputs' rules: see `Assignment`."""
 
     tolerance: Callable[[Inputs, Any], Any] | None = None
     rows: Callable[[Inputs, Any], Inputs] | None = None
@@ -190,7 +190,7 @@ class Assignment(Table):
         return languages.front_ends()[self.language] if self.language else languages.by_suffix(self.suffix)
 
     def in_languages(self, counted: Sequence[str] = ()) -> list[Self]:
-        """Return the assignment in each language that counts: its own first, then those that it has a form for."""
+        """Return the assignment in each language that counts: its own first, then languages for which it has a form."""
         known = languages.front_ends()
         others = [known[name] for name in self.forms if name in known and name in (counted or known)]
         mine = [self] if self.front_end.name in (counted or known) else []
@@ -247,11 +247,11 @@ class Assignment(Table):
 
     def own_conditions(self) -> dict[str, Condition]:
         """Return the conditions of `structure`, with their limits. Raises ValueError."""
-        return chosen(self.structure, self.known_conditions, "structure")
+        return selected_conditions(self.structure, self.known_conditions, "structure")
 
     def about(self, name: str) -> Self:
         """Return the assignment for one output alone: its oracle answers that output only, and tolerance, rows,
-        columns, spot check and mistakes are those of that output."""
+        columns, spot check and mistakes belong to that output."""
         if self.subject == name or (not self.subject and len(self.outputs) == 1):
             return self
         assert not self.subject, f"about {name}, of an assignment that is about {self.subject}"

@@ -13,6 +13,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, ValidationError
 
 from grader import home
+from grader.errors import UserError, advised
 from grader.results.files import replace
 from grader.results.record import Record
 from grader.results.result import Interval, Rung
@@ -21,13 +22,6 @@ SCHEMA: Final = "kernelmark/calibration/v1"
 
 ADVICE = "write it again with `kernelmark calibrate`, or remove it"
 
-
-class CalibrationError(Exception):
-    """An error for a calibration file that cannot be used; one line names the file and says what to do."""
-
-    def __init__(self, message: str) -> None:
-        # The message quotes keys and values of the file, which may hold line breaks.
-        super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in message))
 
 
 def _rising(interval: Interval) -> Interval:
@@ -74,16 +68,16 @@ class Calibration(Record, extra="forbid"):
 
 
 def read(path: Path) -> Calibration:
-    """Return the calibration in `path`. Raises CalibrationError."""
+    """Return the calibration in `path`. Raises UserError."""
+    with advised(ADVICE, path):
+        content = path.read_bytes()
     try:
-        return Calibration.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise CalibrationError(f"{path}: {error.strerror}; {ADVICE}") from None
+        return Calibration.model_validate_json(content)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         key = ".".join(map(str, first["loc"]))
         problem = first["msg"].removeprefix("Value error, ")
-        raise CalibrationError(f"{path}: {key + ': ' if key else ''}{problem}; {ADVICE}") from None
+        raise UserError(f"{path}: {key + ': ' if key else ''}{problem}; {ADVICE}") from None
 
 
 def folder() -> Path:
@@ -93,13 +87,13 @@ def folder() -> Path:
 
 def read_folder(where: Path | None = None) -> tuple[Calibration, ...]:
     """Return every calibration in the folder `where`, by default the course's; none if the folder does not exist.
-    Raises CalibrationError, also if two files are of one device."""
+    Raises UserError, also if two files are of one device."""
     paths: dict[str, Path] = {}
     calibrations = []
     for path in sorted((where or folder()).glob("*.json")):
         calibration = read(path)
         if (earlier := paths.setdefault(calibration.device, path)) != path:
-            raise CalibrationError(f"{path}: of the device {calibration.device!r}, as is {earlier.name}; remove one")
+            raise UserError(f"{path}: of the device {calibration.device!r}, as is {earlier.name}; remove one")
         calibrations.append(calibration)
     return tuple(calibrations)
 
@@ -136,20 +130,15 @@ def joined(earlier: Calibration, new: Calibration, taught: Mapping[str, Sequence
 
 
 def prepare(path: Path) -> Calibration | None:
-    """Make the folder of `path`, and return the calibration there, None if there is none. Raises CalibrationError if
+    """Make the folder of `path`, and return the calibration there, None if there is none. Raises UserError if
     the file cannot be read or written."""
-    try:
+    with advised("choose a writable --out", path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise CalibrationError(f"{path}: {error.strerror}; choose a writable --out") from None
+        tempfile.TemporaryFile(dir=path.parent).close()
     return read(path) if path.exists() else None
 
 
 def write(calibration: Calibration, path: Path) -> None:
-    """Write the file as a whole or not at all. Raises CalibrationError."""
-    try:
+    """Write the file as a whole or not at all. Raises UserError."""
+    with advised("choose a writable --out", path):
         replace(path, (calibration.model_dump_json(by_alias=True, indent=1) + "\n").encode())
-    except OSError as error:
-        raise CalibrationError(f"{path}: {error.strerror}; choose a writable --out") from None

@@ -1,4 +1,4 @@
-"""The catalogue of assignments: every `assignments/<name>/assignment.py`. No list of them exists."""
+"""The catalogue of assignments: every `assignments/<name>/assignment.py` is in it, and no list names them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,10 @@ from grader.course.assignment import Assignment
 from grader.course.cases import cases
 from grader.course.forms import file_of
 from grader.course.parameters import Inputs
+from grader.errors import UserError, advised
 
 HIDDEN = "hidden.toml"
 """The file of an assignment's hidden cases, beside its assignment.py. It is optional, and students do not get it."""
-
-
-class CatalogueError(Exception):
-    """A problem with an assignment's folder; the text names the file and says what to do."""
 
 
 def files(root: Path | None = None) -> dict[str, str]:
@@ -36,11 +33,12 @@ def files(root: Path | None = None) -> dict[str, str]:
     return {folder.name: file_of(folder.name, root=root) for folder in _folders(root or home.root())}
 
 
-def select(names: Collection[str], only: Collection[str]) -> list[str]:
-    """Return the `names` that are in `only`; all of them if it is empty. Raises ValueError, one line."""
+def select(names: Collection[str], only: Collection[str], option: str = "") -> list[str]:
+    """Return the `names` that are in `only`; all of them if it is empty. Raises UserError, which begins with the
+    `option`."""
     for name in only:
         if name not in names:
-            raise ValueError(f"{name!r} is no assignment; choose from {', '.join(names)}")
+            raise UserError(f"{option}{name!r} is no assignment; choose from {', '.join(names)}")
     return [name for name in names if not only or name in only]
 
 
@@ -75,13 +73,10 @@ def _assignments(root: Path) -> dict[str, Assignment]:
     return {a.name: a for a in sorted(every, key=lambda a: (a.order, a.name))}
 
 
+@advised("write functions eager and compiled")
 def baseline_source(name: str) -> bytes:
     """Return the source of an assignment's `baseline.py`, which an executor runs."""
-    path = home.root() / "assignments" / name / "baseline.py"
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise CatalogueError(f"{path}: {error.strerror}; write functions eager and compiled") from None
+    return (home.root() / "assignments" / name / "baseline.py").read_bytes()
 
 
 def baseline(name: str, root: Path | None = None) -> ModuleType:
@@ -95,19 +90,19 @@ def _baseline(path: Path) -> ModuleType:
     return _load(f"assignments.{path.parent.name}.baseline", path)
 
 
-def answers(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the oracle's answer for each output, by name. `answered` has a call's answers, for an oracle that takes
-    them. If there are several outputs, `assignment` must not be about one of them."""
-    returned, names = assignment.oracle(**inputs, **(answered or {})), [output.name for output in assignment.outputs]
+def answers(assignment: Assignment, inputs: Inputs, outputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the oracle's answer for each output, by name. The call's own `outputs` are for an oracle that takes
+    them. An `assignment` with several outputs has to be about all of them."""
+    returned, names = assignment.oracle(**inputs, **(outputs or {})), [output.name for output in assignment.outputs]
     return dict(zip(names, returned if len(names) > 1 else (returned,), strict=True))
 
 
-def unlikely(assignment: Assignment, inputs: Inputs, answered: Mapping[str, Any]) -> str:
-    """Return the objection of the assignment's statistic to the answers of a call; "" if there is none."""
+def objection(assignment: Assignment, inputs: Inputs, outputs: Mapping[str, Any]) -> str:
+    """Return the objection of the assignment's statistic to the outputs of a call; "" if there is none."""
     if assignment.statistic is None:
         return ""
-    said: str = assignment.statistic(inputs, answered if len(answered) > 1 else next(iter(answered.values())))
-    return said
+    sentence: str = assignment.statistic(inputs, outputs if len(outputs) > 1 else next(iter(outputs.values())))
+    return sentence
 
 
 def right_answer(assignment: Assignment, inputs: Inputs) -> Any:
@@ -122,9 +117,9 @@ def answer_and_tolerance(assignment: Assignment, inputs: Inputs) -> tuple[Any, A
     return expected, None if view.tolerance is None else view.tolerance(inputs, expected)
 
 
-def shared(root: Path) -> list[Path]:
-    """Return what assignments under `root` may import beside their own folders: Python files in `assignments/`, and its
-    folders whose names begin with `_`."""
+def shared_modules(root: Path) -> list[Path]:
+    """Return the modules that assignments under `root` may share: Python files in `assignments/`, and its folders whose
+    names begin with `_`."""
     return [path for path in sorted((root / "assignments").glob("*"))
             if path.suffix == ".py" or (path.is_dir() and path.name.startswith("_") and path.name != "__pycache__")]
 
@@ -135,18 +130,18 @@ def _folders(root: Path) -> list[Path]:
 
 
 def read(path: Path) -> Assignment:
-    """Import a file again, and return its assignment. Raises CatalogueError."""
+    """Import a file again, and return its assignment. Raises UserError."""
     name = path.parent.name
     value = getattr(_load(f"assignments.{name}", path), "ASSIGNMENT", None)
     if not isinstance(value, Assignment):
-        raise CatalogueError(f"{path}: no ASSIGNMENT of type Assignment; define it")
+        raise UserError(f"{path}: no ASSIGNMENT of type Assignment; define it")
     if value.name != name:
-        raise CatalogueError(f"{path}: named {value.name!r}, but its folder is {name!r}; give both one name")
+        raise UserError(f"{path}: named {value.name!r}, but its folder is {name!r}; give both one name")
     hidden = path.with_name(HIDDEN)
     return _with_hidden(value, hidden) if hidden.is_file() else value
 
 
-class _Hidden(BaseModel):
+class _HiddenCases(BaseModel):
     """A file `hidden.toml`: names of cases, as `grader.course.cases.cases` takes them, and the answers that are right
     by nature."""
 
@@ -159,20 +154,20 @@ class _Hidden(BaseModel):
 
 def _with_hidden(public: Assignment, path: Path) -> Assignment:
     try:
-        hidden = _Hidden.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        hidden = _HiddenCases.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
         more = cases(" ".join(public.cases[0].sizes), hidden.cases, gpu=hidden.gpu, visibility="hidden")
         return Assignment(**{
             **dict(public), "cases": (*public.cases, *more),
             "right_by_nature": {**public.right_by_nature, **hidden.right_by_nature}})
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        raise CatalogueError(f"{path}: {problem}; its keys are cases, gpu, right_by_nature") from None
+        raise UserError(f"{path}: {problem}; its keys are cases, gpu, right_by_nature") from None
     except ValueError as error:
-        raise CatalogueError(f'{path}: {error}; write cases = "5x9 67x127-extreme"') from None
+        raise UserError(f'{path}: {error}; write cases = "5x9 67x127-extreme"') from None
 
 
-class _AsWritten(SourceFileLoader):
-    """A loader that ignores cached bytecode: a file that changes within a second and stays as long would get the
+class _UncachedLoader(SourceFileLoader):
+    """A loader that ignores cached bytecode: a file that changes within a second and keeps its length would get the
     bytecode of its earlier text."""
 
     def get_code(self, fullname: str) -> CodeType:
@@ -182,19 +177,19 @@ class _AsWritten(SourceFileLoader):
 
 def _load(module_name: str, path: Path) -> ModuleType:
     _package_of(path.parents[1])
-    # As a package, so that the file can import modules beside it: `from .tables import WEIGHTS`.
+    # Load it as a package, so that the file can import modules beside it: `from .tables import WEIGHTS`.
     spec = importlib.util.spec_from_file_location(
-        module_name, path, loader=_AsWritten(module_name, str(path)),
+        module_name, path, loader=_UncachedLoader(module_name, str(path)),
         submodule_search_locations=[str(path.parent)] if module_name.count(".") == 1 else None)
     if spec is None or spec.loader is None or not path.is_file():
-        raise CatalogueError(f"{path}: no such file; write it")
+        raise UserError(f"{path}: no such file; write it")
     module = importlib.util.module_from_spec(spec)
-    # Registered before it runs: pydantic and inspect look modules up by name.
+    # Register it before it runs: pydantic and inspect look modules up by name.
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise CatalogueError(f"{blame(error, path.parent)}; correct the file, it cannot be imported") from error
+        raise UserError(f"{blame(error, path.parent)}; correct the file, it cannot be imported") from error
     return module
 
 
@@ -209,17 +204,17 @@ def _package_of(folder: Path) -> None:
 
 
 def blame(error: BaseException, folder: Path) -> str:
-    """Describe an exception in an author's code in a line, with its innermost place in `folder`, if there is one."""
-    if isinstance(error, CatalogueError):
+    """Describe an exception in an author's code in one line, with its innermost place in `folder`, if any."""
+    if isinstance(error, UserError):
         return str(error)
     if isinstance(error, SyntaxError):
         return f"{error.filename}, line {error.lineno}: {type(error).__name__}: {error.msg}"
     if isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {error.strerror}"
-    said = f"{type(error).__name__}: {error}"
+    message = f"{type(error).__name__}: {error}"
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]
-        said = ": ".join([*map(str, first["loc"]), first["msg"].removeprefix("Value error, ")])
+        message = ": ".join([*map(str, first["loc"]), first["msg"].removeprefix("Value error, ")])
     frames = traceback.extract_tb(error.__traceback__)
     last = [frame for frame in frames if folder in Path(frame.filename).parents] or frames
-    return f"{last[-1].filename}, line {last[-1].lineno}: {said}".partition("\n")[0]
+    return f"{last[-1].filename}, line {last[-1].lineno}: {message}".partition("\n")[0]

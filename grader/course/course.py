@@ -23,23 +23,17 @@ from pydantic import (
 from grader import languages
 from grader.course import catalogue
 from grader.course.assignment import Assignment
-from grader.course.late import Late
+from grader.course.late import LatePolicy
 from grader.course.roster import Names
 from grader.course.submission import Languages
+from grader.errors import UserError, advised
 from grader.plan.device import DEFAULT_TARGET, TARGETS
 from grader.results.record import Table
-from grader.results.structure import Conditions, chosen
+from grader.results.structure import Conditions, selected_conditions
 
 Points = Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
 Ratio = Annotated[float, Field(gt=0, le=1000, strict=True)]
 
-
-class CourseError(Exception):
-    """An error for a course.toml that cannot be used; one line says what is wrong, where, and what is expected."""
-
-    def __init__(self, message: str) -> None:
-        # The message quotes keys and names of the file, which may hold line breaks.
-        super().__init__("".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in message))
 
 
 class AssignmentPoints(Table):
@@ -155,7 +149,7 @@ class PageTable(Table):
 
 class Course(Table):
     """The course. `assignments` are the names of its assignments, in any order; None: all assignments. `languages` are
-    the languages that count; if there are none, all count. `both` is that of `grader.course.submission.Languages`."""
+    the languages that count; if there are none, all count. `both` as in `grader.course.submission.Languages`."""
 
     assignments: tuple[str, ...] | None = None
     languages: tuple[str, ...] = ()
@@ -171,7 +165,7 @@ class Course(Table):
     page: PageTable = PageTable()
     records: RecordsTable = RecordsTable()
     submissions: SubmissionsTable = SubmissionsTable()
-    late: Annotated[Late, Field(validate_default=True)] = Late()
+    late: Annotated[LatePolicy, Field(validate_default=True)] = LatePolicy()
     sha256: str = ""
 
     @field_validator("assignments", mode="before")
@@ -186,7 +180,7 @@ class Course(Table):
 
     @field_validator("late")
     @classmethod
-    def _counting(cls, late: Late, info: ValidationInfo) -> Late:
+    def _counting(cls, late: LatePolicy, info: ValidationInfo) -> LatePolicy:
         table = info.data.get("submissions")
         if table is None or table.counts is None:
             return late
@@ -209,13 +203,10 @@ class Course(Table):
         suffixes = tuple(dict.fromkeys(known[name].suffix for name in self.languages))
         return Languages(suffixes, self.both, self.languages)
 
-    def select(self, names: Collection[str], only: Collection[str]) -> list[str]:
-        """Return the `names` to grade, in their order: those in `only`, even if the course lacks them, or else the
-        course's.
-
-        Raises ValueError, one line, if `only` holds a name that is not in `names`.
-        """
-        return catalogue.select(names, only or self.assignments or ())
+    def select(self, names: Collection[str], only: Collection[str], option: str = "") -> list[str]:
+        """Return the `names` to grade, in their order: the course's, or the ones in `only`, even if the course
+        lacks them. Raises UserError, which begins with the `option`, if `only` holds a name that is not in `names`."""
+        return catalogue.select(names, only or self.assignments or (), option)
 
     @property
     def source_bytes(self) -> int:
@@ -237,8 +228,8 @@ class Course(Table):
             raise ValueError(f"{where}.requires: expected a list of conditions")
         own = assignment.own_conditions()
         known = assignment.known_conditions | own
-        needed = chosen({name: known.get(name, True) for name in required}, known, f"{where}.requires")
-        wanted = (own if points else {}) | needed | chosen(table, known, where)
+        needed = selected_conditions({name: known.get(name, True) for name in required}, known, f"{where}.requires")
+        wanted = (own if points else {}) | needed | selected_conditions(table, known, where)
         # A condition that no kernel of the language can meet earns no points, and costs none.
         wanted = {name: condition for name, condition in wanted.items() if table.get(name) is not False
                   and ((points and name not in assignment.front_end.lacks) or name in needed)}
@@ -254,34 +245,33 @@ class Course(Table):
 
 
 def read_course(path: Path, known: frozenset[str]) -> Course:
-    """Return the course in `path`. `known` are the names of all assignments. Raises CourseError, one line."""
-    try:
+    """Return the course in `path`. `known` are the names of all assignments. Raises UserError, one line."""
+    with advised("name a readable file", path):
         data = path.read_bytes()
+    try:
         table = tomllib.loads(data.decode())
-    except OSError as error:
-        raise CourseError(f"{path}: {error.strerror}; name a readable file") from None
     # tomllib also raises ValueError for a number of 5,000 digits, and RecursionError for a thousand brackets "[".
     except (ValueError, RecursionError) as error:
-        raise CourseError(f"{path}: not TOML: {error}; write it like the shipped course.toml") from None
+        raise UserError(f"{path}: not TOML: {error}; write it like the shipped course.toml") from None
     if "sha256" in table:
-        raise CourseError(f"{path}: sha256: no such key; remove it")
+        raise UserError(f"{path}: sha256: no such key; remove it")
     try:
         course = Course.model_validate(table | {"sha256": hashlib.sha256(data).hexdigest()})
     except ValidationError as error:
-        raise CourseError(f"{path}: {_first(error, table)}") from None
+        raise UserError(f"{path}: {_first_error(error, table)}") from None
     if not known:
-        raise CourseError(f"{path}: the course has no assignments; kernelmark new NAME writes one")
+        raise UserError(f"{path}: the course has no assignments; kernelmark new NAME writes one")
     unknown = f"no such assignment; choose from {', '.join(sorted(known))}"
     for name in course.assignments or ():
         if name not in known:
-            raise CourseError(f"{path}: assignments: {name!r}: {unknown}")
+            raise UserError(f"{path}: assignments: {name!r}: {unknown}")
     for section, names in (
             ("points.assignments", course.points.assignments),
             ("thresholds.assignments", course.thresholds.assignments),
             ("submissions.closes", course.submissions.closes), ("structure", course.structure)):
         for name in names:
             if name not in known:
-                raise CourseError(f"{path}: {section}.{name}: {unknown}")
+                raise UserError(f"{path}: {section}.{name}: {unknown}")
     if course.structure or course.points.structure or any(
             points.structure for points in course.points.assignments.values()):
         taught = catalogue.assignments()
@@ -289,22 +279,22 @@ def read_course(path: Path, known: frozenset[str]) -> Course:
             try:
                 course.structure_of(taught[name])
             except ValueError as error:
-                raise CourseError(f"{path}: {error}") from None
+                raise UserError(f"{path}: {error}") from None
     for name in course.late.assignments:
         if name not in known:
-            raise CourseError(f"{path}: late: {name!r}: {unknown}")
+            raise UserError(f"{path}: late: {name!r}: {unknown}")
         if name not in (course.assignments or known):
-            raise CourseError(f"{path}: late: {name!r}: not one of this course's assignments = […]; choose from "
+            raise UserError(f"{path}: late: {name!r}: not one of this course's assignments = […]; choose from "
                               f"{', '.join(course.assignments or ())}")
     for given in course.late.overrides:
         if given.points > (most := course.points_of(given.assignment).max_score):
-            raise CourseError(
+            raise UserError(
                 f"{path}: late.overrides of {given.student!r} in {given.assignment}: {given.points:g} points of "
                 f"{most:g}; give at most {most:g} (kernelmark mark gives points on top)")
     return course
 
 
-def _first(error: ValidationError, table: object) -> str:
+def _first_error(error: ValidationError, table: object) -> str:
     """Return the first error in words: the key, what is expected, and what the file has."""
     first = error.errors(include_url=False)[0]
     key = _key(first["loc"], table) or "file"

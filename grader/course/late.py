@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
 from grader.results.record import Table
-from grader.results.text import composed
+from grader.results.text import compose
 
 
 def _with_a_time(value: Any) -> Any:
@@ -22,7 +22,7 @@ def _with_a_time(value: Any) -> Any:
 
 Moment = Annotated[datetime.datetime, BeforeValidator(_with_a_time)]
 Percent = Annotated[float, Field(ge=0, le=100, strict=True)]
-Name = Annotated[str, Field(min_length=1, strict=True), AfterValidator(composed)]
+Name = Annotated[str, Field(min_length=1, strict=True), AfterValidator(compose)]
 
 
 def _utc(moment: datetime.datetime) -> datetime.datetime:
@@ -57,7 +57,7 @@ class Extension(Table):
     until: Moment
 
 
-class Excused(Table):
+class ExcusedAssignment(Table):
     """An assignment that does not count for a student, with the reason and the person who decided it."""
 
     student: Name
@@ -66,13 +66,13 @@ class Excused(Table):
     by: Name
 
 
-class Override(Excused):
+class Override(ExcusedAssignment):
     """Points that a person gives, which are final."""
 
     points: Annotated[float, Field(ge=0, le=1_000_000, strict=True)]
 
 
-class Late(Table):
+class LatePolicy(Table):
     """The late policy. Times without a zone are in `zone`, and are shown in it. A day lasts until a clock there shows
     the same time again: 25 or 23 hours where clocks change."""
 
@@ -85,7 +85,7 @@ class Late(Table):
     grace_days: Annotated[int, Field(ge=0, le=999, strict=True)] = 0
     deadlines: dict[str, Moment] = {}
     extensions: tuple[Extension, ...] = ()
-    excused: tuple[Excused, ...] = ()
+    excused: tuple[ExcusedAssignment, ...] = ()
     overrides: tuple[Override, ...] = ()
 
     @field_validator("zone")

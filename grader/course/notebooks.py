@@ -90,8 +90,8 @@ class _Python:
 def read_notebook(content: bytes, known: Mapping[str, str]) -> dict[str, NotebookFile]:
     """Return the files of the assignments `known` that a notebook holds, by file name. Raises NotebookError."""
     cells = _cells(content)
-    written = _written(cells)
-    plain = _Plain([cell for cell in cells if not cell.magic or cell.verb in _PYTHON])
+    written = _written_files(cells)
+    plain = _PlainCells([cell for cell in cells if not cell.magic or cell.verb in _PYTHON])
     filled: dict[str, NotebookFile] = {}
     # Outline each text once, not once for each assignment.
     outlines = {front_end.suffix: cache(front_end.outline) for front_end in languages.front_ends().values()}
@@ -132,23 +132,23 @@ def _cell(number: int, text: str) -> _Cell:
     return _Cell(number, (), text)
 
 
-def _alone(cell: _Cell, mark: str = "#") -> NotebookFile:
+def _cell_file(cell: _Cell, mark: str = "#") -> NotebookFile:
     """Return a cell as a file. A comment replaces the magic's line, so that the other lines keep their numbers."""
     return NotebookFile(f"{mark} code cell {cell.number}{cell.text}", (cell.number,))
 
 
 def _checked(cells: Sequence[_Cell], name: str) -> list[NotebookFile]:
-    return [_alone(cell) for cell in cells if cell.magic[:2] == ("kernelmark", name)]
+    return [_cell_file(cell) for cell in cells if cell.magic[:2] == ("kernelmark", name)]
 
 
-def _written(cells: Sequence[_Cell]) -> list[tuple[PurePosixPath, NotebookFile]]:
+def _written_files(cells: Sequence[_Cell]) -> list[tuple[PurePosixPath, NotebookFile]]:
     """Return the files that a notebook writes with %%writefile, in the order in which each was last written."""
     files: dict[str, NotebookFile] = {}
     for cell in cells:
         if cell.verb not in ("writefile", "file") or len(cell.magic) < 2:
             continue
         path = cell.magic[-1].strip("\"'")
-        file = _alone(cell, "#" if path.endswith(SUFFIX) else "//")
+        file = _cell_file(cell, "#" if path.endswith(SUFFIX) else "//")
         before = files.pop(path, None) if {"-a", "--append"} & {*cell.magic[1:-1]} else None
         files.pop(path, None)
         files[path] = file if before is None else NotebookFile(
@@ -158,13 +158,13 @@ def _written(cells: Sequence[_Cell]) -> list[tuple[PurePosixPath, NotebookFile]]
 
 def _foreign(cells: Sequence[_Cell], outline: Callable[[str], Outline], function: str) -> list[NotebookFile]:
     """Return the cells of any other magic that define a function in a compiled language."""
-    return [_alone(cell, "//") for cell in cells
+    return [_cell_file(cell, "//") for cell in cells
             if cell.magic and cell.verb not in ("kernelmark", "writefile", "file", *_PYTHON)
             and function in outline(cell.text).defined]
 
 
 @dataclass
-class _Plain:
+class _PlainCells:
     """The cells that run as Python in the notebook itself."""
 
     cells: Sequence[_Cell]
@@ -187,9 +187,9 @@ class _Plain:
         defining = [at for at, cell in enumerate(self._read)
                     if function in cell.functions and function not in outline(cell.text).stubs]
         parsed = [at for at in defining if self._read[at].parses]
-        return [self._joined(sorted(self._needed((parsed or defining)[-1])))] if defining else []
+        return [self._joined(sorted(self._needed_cells((parsed or defining)[-1])))] if defining else []
 
-    def _needed(self, first: int) -> set[int]:
+    def _needed_cells(self, first: int) -> set[int]:
         """Return a cell and the cells that bind the names it uses, and so on. For each name take the last such cell
         before the user, or else the first one behind it. A name that no cell binds may come from any `from m import
         *`."""

@@ -27,7 +27,7 @@ _OPERATIONS: dict[type[ast.operator], Any] = {
 
 
 @cache
-def _read(extent: str) -> ast.expr:
+def _syntax_tree(extent: str) -> ast.expr:
     """Return the syntax tree of an expression of sizes. Raises ValueError."""
     try:
         tree = ast.parse(extent, mode="eval").body
@@ -46,13 +46,13 @@ def names_in(extent: int | str) -> tuple[str, ...]:
     """Return the sizes that an extent depends on, each once: `"M + N"` on M and N."""
     if isinstance(extent, int):
         return ()
-    return tuple(dict.fromkeys(node.id for node in ast.walk(_read(extent)) if isinstance(node, ast.Name)))
+    return tuple(dict.fromkeys(node.id for node in ast.walk(_syntax_tree(extent)) if isinstance(node, ast.Name)))
 
 
 def value_of(extent: int | str, sizes: Mapping[str, int]) -> int:
     """Return the value of an extent or stride: `"M // 2"` with `{"M": 5}` is 2. Raises KeyError for an unknown size,
     and ZeroDivisionError."""
-    return extent if isinstance(extent, int) else _value(_read(extent), sizes)
+    return extent if isinstance(extent, int) else _value(_syntax_tree(extent), sizes)
 
 
 def _value(node: ast.expr, sizes: Mapping[str, int]) -> int:

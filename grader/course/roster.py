@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from grader.course.sheet import Sheet, SheetError, read_sheet
+from grader.course.sheet import Sheet, read_sheet
+from grader.errors import UserError
 from grader.results.text import folded
 
 COLUMNS = ("id", "name", "email", "section", "late_days")
@@ -33,9 +34,6 @@ Names = Literal["real", "pseudonyms"]
 """The form in which pages show students."""
 
 
-class RosterError(Exception):
-    """An error for a roster that cannot be used; one line says what is wrong, where, and what to do."""
-
 
 @dataclass(frozen=True)
 class Student:
@@ -51,22 +49,18 @@ class Student:
 
 
 def read_roster(path: Path) -> list[Student]:
-    """Return the students in `path`, in its order. Raises RosterError, one line."""
-    try:
-        rows = list(_students(path, read_sheet(path)))
-    except SheetError as error:
-        raise RosterError(str(error)) from None
+    """Return the students in `path`, in its order. Raises UserError, one line."""
     students: list[Student] = []
     lines: dict[str, int] = {}
-    for number, what, student in rows:
+    for number, what, student in _students(path, read_sheet(path)):
         if not student.id:
-            raise RosterError(f"{path}, row {number}: no {what}; give each student one")
+            raise UserError(f"{path}, row {number}: no {what}; give each student one")
         if earlier := lines.get(student.id.casefold()):
-            raise RosterError(f"{path}, row {number}: {student.id!r} is in row {earlier}, too; list each {what} once")
+            raise UserError(f"{path}, row {number}: {student.id!r} is in row {earlier}, too; list each {what} once")
         lines[student.id.casefold()] = number
         students.append(student)
     if not students:
-        raise RosterError(f"{path}: no student; add a row for each")
+        raise UserError(f"{path}: no student; add a row for each")
     return students
 
 
@@ -78,7 +72,7 @@ def _students(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
     if {"identifier", "github_username"} <= set(headings):
         return _classroom(path, sheet, headings)
     if "roster_identifier" in headings:
-        raise RosterError(f"{path}, row 1: has grades of GitHub Classroom; give its roster, classroom_roster.csv")
+        raise UserError(f"{path}, row 1: has grades of GitHub Classroom; give its roster, classroom_roster.csv")
     ours = "id" in headings or set(headings) <= set(CLASSROOM50)
     if not ours and (mail := _mails(sheet)) is not None:
         return _moodle(path, sheet, mail)
@@ -90,9 +84,9 @@ def _own(path: Path, sheet: Sheet, headings: Sequence[str]) -> Iterator[tuple[in
     key = known[0]
     for number, heading in enumerate(headings):
         if heading not in known or heading in headings[:number]:
-            raise RosterError(f"{path}, row 1: {heading!r}; use each once of {FORMS}")
+            raise UserError(f"{path}, row 1: {heading!r}; use each once of {FORMS}")
     if key not in headings:
-        raise RosterError(f"{path}, row 1: no {key!r}; use {FORMS}")
+        raise UserError(f"{path}, row 1: no {key!r}; use {FORMS}")
     for number, row in sheet.filled(path):
         value = dict(zip(headings, row, strict=True))
         name = value.get("name") or " ".join(filter(None, (value.get("first_name"), value.get("last_name"))))
@@ -159,5 +153,5 @@ def _days(text: str, where: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= 3):
-        raise RosterError(f"{where}: late_days: {text!r}; give a whole number from 0 to 999, or nothing")
+        raise UserError(f"{where}: late_days: {text!r}; give a whole number from 0 to 999, or nothing")
     return int(text)

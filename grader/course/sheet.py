@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.results.text import composed
+from grader.errors import UserError
+from grader.results.text import compose
 
 BOM = "\ufeff"
 MAX_BYTES = 64 << 20
 
-
-class SheetError(Exception):
-    """An error for a table that cannot be read; one line says what is wrong, where, and what to do."""
 
 
 @dataclass
@@ -44,11 +42,11 @@ class Sheet:
 
     def filled(self, path: Path) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows below the headings that are not empty: the row's number, and its values, one for each heading,
-        with composed letters and without surrounding space. `path` names the table in errors. Raises SheetError."""
+        with composed letters and without surrounding space. `path` names the table in errors. Raises UserError."""
         for number, row in enumerate(self.rows[1:], start=3 if self.sep else 2):
-            values = [composed(value.strip()) for value in row]
+            values = [compose(value.strip()) for value in row]
             if any(values) and len(values) != len(self.header):
-                raise SheetError(f"{path}, row {number}: {len(values)} values; give {len(self.header)}, one for each "
+                raise UserError(f"{path}, row {number}: {len(values)} values; give {len(self.header)}, one for each "
                                  "heading")
             if any(values):
                 yield number, values
@@ -60,18 +58,18 @@ class Sheet:
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Return the table in a CSV file. Raises SheetError, one line."""
+    """Return the table in a CSV file. Raises UserError, one line."""
     try:
         with path.open("rb") as file:
             # The file's size may be unknown, as that of a pipe or a device.
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
-            raise SheetError(f"{path}: more than {MAX_BYTES >> 20} MiB; give the table of a class")
-        text = _decoded(content)
+            raise UserError(f"{path}: more than {MAX_BYTES >> 20} MiB; give the table of a class")
+        text = _decode(content)
     except OSError as error:
-        raise SheetError(f"{path}: {error.strerror}; name a CSV file") from None
+        raise UserError(f"{path}: {error.strerror}; name a CSV file") from None
     except UnicodeDecodeError:
-        raise SheetError(f"{path}: not text in UTF-8, UTF-16 or Latin-1; save it as CSV in UTF-8 (in Excel: CSV UTF-8)"
+        raise UserError(f"{path}: not text in UTF-8, UTF-16 or Latin-1; save it as CSV in UTF-8 (in Excel: CSV UTF-8)"
                          ) from None
     bom, text = text.startswith(BOM), text.removeprefix(BOM)
     match = re.match(r"sep=([,;|\t])(?:\r\n?|\n)", text, re.IGNORECASE)
@@ -86,15 +84,15 @@ def read_sheet(path: Path) -> Sheet:
         rows.extend(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
         # `rows` has the rows before the error.
-        raise SheetError(f"{path}, row {len(rows) + bool(sep) + 1}: {error}; close its quotes or shorten its values, "
+        raise UserError(f"{path}, row {len(rows) + bool(sep) + 1}: {error}; close its quotes or shorten its values, "
                          "and save it as CSV") from None
     if not rows or not any(rows[0]):
-        raise SheetError(f"{path}: empty; add a row of headings")
+        raise UserError(f"{path}: empty; add a row of headings")
     end = re.search(r"\r?\n?$", first)
     return Sheet(rows, delimiter, end[0] if end and end[0] else "\n", bom, sep)
 
 
-def _decoded(content: bytes) -> str:
+def _decode(content: bytes) -> str:
     """Return the text, including its byte order mark, if any. Raises UnicodeDecodeError."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return BOM + content.decode("utf-16")

@@ -14,15 +14,8 @@ from typing import Literal
 
 from grader import languages
 from grader.course.forms import file_of, in_any_language, written_files
-from grader.results.text import composed
-
-
-class SubmissionError(Exception):
-    """An error for SUBMISSIONS that cannot be graded at all; one line says what is wrong, where, and what to do."""
-
-    def __init__(self, message: str) -> None:
-        # The message quotes names of folders, which may hold line breaks.
-        super().__init__(printable(message))
+from grader.errors import UserError, advised
+from grader.results.text import compose
 
 
 @dataclass(frozen=True)
@@ -40,7 +33,7 @@ Cause = Literal["link_out", "dead_link", "not_a_file", "too_large", "denied", "t
 
 
 @dataclass(frozen=True)
-class Unreadable:
+class UnreadableFile:
     """The reason why a file could not be read. If the file is too large, `most` is the limit in bytes."""
 
     cause: Cause
@@ -55,13 +48,13 @@ class Source:
     language; "" stands for the assignment's own file name."""
 
     content: bytes | None = None
-    problem: Unreadable | None = None
+    problem: UnreadableFile | None = None
     elsewhere: tuple[str, ...] = ()
     file: str = ""
 
 
 @dataclass(frozen=True)
-class HandedIn:
+class SubmittedFiles:
     """The contents of a student's folder for a grading, read once: each assignment's file, by assignment; and, if none
     of these files exists, other files that may hold source text."""
 
@@ -179,54 +172,52 @@ def read_source_file(folder: Path, file: str, max_bytes: int) -> Source:
 
 
 def _unread(cause: Cause, message: str, file: str, most: int = 0) -> Source:
-    return Source(problem=Unreadable(cause, message, most), file=file)
+    return Source(problem=UnreadableFile(cause, message, most), file=file)
 
 
 def find_submissions(path: Path, files: Iterable[str]) -> list[Submission]:
     """Return the students under `path`: a folder of student folders, or one student's folder.
 
     `files` are the file names of assignments, which may be there in any language. A folder that holds such a file is
-    one student's. Raises SubmissionError.
+    one student's. Raises UserError.
     """
-    try:
+    with advised("name a folder of submissions", path):
         info = path.stat()
-    except OSError as error:
-        raise SubmissionError(f"{path}: {error.strerror}; name a folder of submissions") from None
     if not stat.S_ISDIR(info.st_mode):
-        raise SubmissionError(f"{path}: is a file; name a folder of submissions")
+        raise UserError(f"{path}: is a file; name a folder of submissions")
     known = set(written_files(files))
-    try:
+    with advised("make the folder readable", path):
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
-    except OSError as error:
-        raise SubmissionError(f"{path}: {error.strerror}; make the folder readable") from None
-    folders = [Path(entry.path) for entry in entries if _is_folder(entry) and not _is_litter(entry, known)]
+    # A folder such as `.git` or `__MACOSX` is one only if it has an assignment's file.
+    folders = [Path(entry.path) for entry in entries if _is_folder(entry)
+               and (not entry.name.startswith((".", "__")) or _holds(Path(entry.path), known))]
     if stray := [entry.name for entry in entries if entry.name in known]:
         # A folder with a language's name, beside files, holds further work of the same person.
         if students := [folder for folder in folders
                         if _holds(folder, known) and folder.name not in languages.front_ends()]:
-            raise SubmissionError(
+            raise UserError(
                 f"{path}: holds {stray[0]} beside {len(students)} folders with submissions ({students[0].name}, …); "
                 "name a folder of one student's files, or of students' folders")
         folders = [path]
     if not folders:
         names = [entry.name for entry in entries if entry.name.casefold().endswith((".py", ".ipynb", ".zip"))][:3]
         others = f" (found {', '.join(names)})" if names else ""
-        raise SubmissionError(
+        raise UserError(
             f"{path}: holds no student's folder and none of {', '.join(sorted(known))}{others}; name another folder")
-    return named(folders)
+    return with_slugs(folders)
 
 
-def chosen(submissions: list[Submission], names: Collection[str]) -> list[Submission]:
+def select_submissions(submissions: list[Submission], names: Collection[str]) -> list[Submission]:
     """Return the submissions of these students or with these folders of results; all if there are no names. Raises
-    SubmissionError."""
+    UserError."""
     wanted = []
-    for name in map(composed, names):
+    for name in map(compose, names):
         matching = ([submission for submission in submissions if submission.student == name]
                     or [submission for submission in submissions if submission.slug == name])
         wanted += matching
         if not matching:
             some = ", ".join(submission.student for submission in submissions[:6])
-            raise SubmissionError(f"--student {name!r}: no such student here; choose from "
+            raise UserError(f"--student {name!r}: no such student here; choose from "
                                   f"{some}{', …' * (len(submissions) > 6)}")
     return [submission for submission in submissions if not names or submission in wanted]
 
@@ -249,28 +240,23 @@ def _holds(folder: Path, known: set[str]) -> bool:
         return False
 
 
-def _is_litter(entry: os.DirEntry[str], known: set[str]) -> bool:
-    """Return whether a folder is one such as `.git` or `__MACOSX`. A folder with an assignment's file never is."""
-    return entry.name.startswith((".", "__")) and not _holds(Path(entry.path), known)
-
-
 def submission_of(folder: Path) -> Submission:
     """Return the submission of one student's folder, whatever it holds."""
-    return named([folder])[0]
+    return with_slugs([folder])[0]
 
 
-def named(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> list[Submission]:
+def with_slugs(folders: Sequence[Path], before: Iterable[tuple[str, str]] = ()) -> list[Submission]:
     """Return a submission for each folder, with its own slug. Students get the same slugs as in `before`, which has
     pairs of student and slug."""
     given: dict[str, list[str]] = {}
     for student, slug in before:
-        given.setdefault(composed(student), []).append(slug)
+        given.setdefault(compose(student), []).append(slug)
     taken = {slug.casefold() for slugs in given.values() for slug in slugs}
     submissions = []
     for folder in folders:
         # A link's own name counts, not its target's. `.` and `..` have no name of their own.
         name = folder.name if folder.name not in ("", "..") else folder.resolve().name
-        student = composed(printable(name)) or "student"
+        student = compose(printable(name)) or "student"
         if slugs := given.get(student):
             submissions.append(Submission(student=student, folder=folder, slug=slugs.pop(0)))
             continue

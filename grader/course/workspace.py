@@ -17,7 +17,8 @@ from pathlib import Path
 from grader import languages
 from grader.course.forms import SUFFIX, file_of, function_of, in_any_language, written_files
 from grader.course.notebooks import NOTEBOOK, NotebookError, NotebookFile, read_notebook
-from grader.course.submission import HandedIn, Source, file_in, printable, read_source_file
+from grader.course.submission import Source, SubmittedFiles, file_in, printable, read_source_file
+from grader.errors import UserError, advised
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz", ".7z", ".rar")
 # A file with one of these words in its name is about a kernel, but is none.
@@ -43,13 +44,6 @@ def suffixes() -> tuple[str, ...]:
     return (*sources, NOTEBOOK, *ARCHIVES)
 
 
-class WorkspaceError(Exception):
-    """An error: nothing was found to check; one line says why and what to do."""
-
-    def __init__(self, message: str) -> None:
-        # The message quotes file names, which may hold line breaks.
-        super().__init__(printable(message))
-
 
 @dataclass(frozen=True)
 class Workspace:
@@ -64,30 +58,28 @@ class Workspace:
     complete: bool = True
 
 
-def find(path: Path, known: Mapping[str, str], asked: Sequence[str], *, named: bool) -> Workspace:
-    """Find the files of the assignments `asked` in `path`, a file or a folder. If the user `named` the assignment, a
+def find(path: Path, known: Mapping[str, str], names: Sequence[str], *, named: bool) -> Workspace:
+    """Find the files of the assignments `names` in `path`, a file or a folder. If the user `named` the assignment, a
     file counts as the assignment's, whatever its name.
 
-    `known` maps all assignments to the names of their files. Raises WorkspaceError.
+    `known` maps all assignments to the names of their files. Raises UserError.
     """
-    try:
+    with advised("name a file or a folder", path):
         if path.is_dir():
-            return _folder(path, {name: file_in(path, known[name]) for name in asked}, known)
+            return _folder(path, {name: file_in(path, known[name]) for name in names}, known)
         if path.is_file():
-            return _file(path, known, asked if named else ())
+            return _file(path, known, names if named else ())
         exists = path.is_symlink() or path.exists()
-    except OSError as error:
-        raise WorkspaceError(f"{path}: {error.strerror}; name a file or a folder") from None
     if exists:
-        raise WorkspaceError(f"{path}: neither a file nor a folder; name a file such as {next(iter(known.values()))}")
-    name = meant(path.name, known)
-    near = _named(strays(path.parent, {name: known[name]}).of[name], path.parent) if name else []
+        raise UserError(f"{path}: neither a file nor a folder; name a file such as {next(iter(known.values()))}")
+    name = meant_assignment(path.name, known)
+    near = _printable_paths(strays(path.parent, {name: known[name]}).of[name], path.parent) if name else []
     but = f", but there is {_listed(near)}" if near else ""
     example = known[name or next(iter(known))]
-    raise WorkspaceError(f"{path}: no such file{but}; name a folder, or a file such as {example}")
+    raise UserError(f"{path}: no such file{but}; name a folder, or a file such as {example}")
 
 
-def meant(file: str, known: Mapping[str, str]) -> str | None:
+def meant_assignment(file: str, known: Mapping[str, str]) -> str | None:
     """Return the assignment whose name occurs in a file's name: `SiLU.py`, `gemm_final.py`, `silu (1).py`."""
     words = _words(file)
     if ABOUT.intersection(words):
@@ -114,16 +106,16 @@ def strays(folder: Path, known: Mapping[str, str], depth: int = DEPTH) -> Strays
     run or unpacked."""
     astray, others, whole = Strays({name: [] for name in known}, []), list[Path](), list[Path]()
     left, expected = MOST_READ, {folder / name for name in written_files(known.values())}
-    for path in _below(folder, depth):
+    for path in _files_below(folder, depth):
         words = _words(path.name)
         if not words or path in expected:
             continue
-        name = meant(path.name, known)
+        name = meant_assignment(path.name, known)
         names, stubs = [name] if name else [], list[str]()
         archive = path.name.casefold().endswith(ARCHIVES)
         if not names and not archive and not ABOUT.intersection(words) and left:
             left -= 1
-            names, stubs = _defined(path, known)
+            names, stubs = _definitions(path, known)
         for meant_name in names:
             astray.of[meant_name].append(path)
         if not names:
@@ -136,24 +128,24 @@ def strays(folder: Path, known: Mapping[str, str], depth: int = DEPTH) -> Strays
     return astray
 
 
-def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, str]) -> HandedIn:
+def handed_in(folder: Path, sources: Mapping[str, Source], known: Mapping[str, str]) -> SubmittedFiles:
     """Return the files read from a student's folder, and the files that seem to be meant for missing ones. `known` maps
     all assignments to the names of their files."""
     missing = [name for name, source in sources.items() if source == Source()]
     if not missing and any(source.content is not None for source in sources.values()):
-        return HandedIn(sources)
+        return SubmittedFiles(sources)
     astray = strays(folder, known)
     others = [] if any((folder / file_in(folder, file)).exists() for file in known.values()) else astray.others
-    instead = {name: Source(elsewhere=tuple(_named(astray.of[name], folder))) for name in missing}
-    return HandedIn({**sources, **instead}, tuple(_named(others, folder)))
+    instead = {name: Source(elsewhere=tuple(_printable_paths(astray.of[name], folder))) for name in missing}
+    return SubmittedFiles({**sources, **instead}, tuple(_printable_paths(others, folder)))
 
 
-def beside(path: Path, folders: Sequence[Path]) -> list[str]:
+def files_beside(path: Path, folders: Sequence[Path]) -> list[str]:
     """Return the source files, notebooks and archives in `path` that lie beside the students' folders."""
     if path in folders:
         return []
-    return _named([path / entry.name for entry in os.scandir(path)
-                   if _words(entry.name) and not entry.is_dir(follow_symlinks=False)], path)
+    return _printable_paths([path / entry.name for entry in os.scandir(path)
+                             if _words(entry.name) and not entry.is_dir(follow_symlinks=False)], path)
 
 
 def found_instead(names: Sequence[str], *expected: str) -> str:
@@ -168,12 +160,12 @@ def _words(file: str) -> list[str]:
     return [] if file.startswith(".") else [word.casefold() for word in _WORDS.findall(stem)]
 
 
-def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) -> Workspace:
-    here = {name: folder / file for name, file in asked.items() if (folder / file).exists()}
+def _folder(folder: Path, wanted: Mapping[str, str], known: Mapping[str, str]) -> Workspace:
+    here = {name: folder / file for name, file in wanted.items() if (folder / file).exists()}
     astray = strays(folder, known)
     stubs = [path.name for name, path in here.items() if is_stub(path, name)]
-    celled = _celled(astray, [name for name in asked if name not in here or here[name].name in stubs], known)
-    others = {name: astray.of[name] for name in asked if name not in here and name not in celled}
+    celled = _celled(astray, [name for name in wanted if name not in here or here[name].name in stubs], known)
+    others = {name: astray.of[name] for name in wanted if name not in here and name not in celled}
     instead = {name: paths[0] for name, paths in others.items()
                if len(paths) == 1 and paths[0].suffix.casefold() in languages.suffixes()}
     # Name missing files in the language of most files that are there.
@@ -181,24 +173,15 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
     suffix = suffixes.most_common(1)[0][0] if suffixes else SUFFIX
     missing = [file_of(name, suffix) for name, paths in others.items() if not paths]
     written = [path.name for path in here.values() if path.name not in stubs]
-    if not here and not celled and not any(others.values()):
-        for name in (name for name in known if name not in asked):
-            if (beside := folder / file_in(folder, known[name])).exists():
-                raise WorkspaceError(
-                    f"{folder}: holds {beside.name}, which is not among the files asked for; check it with "
-                    f"--only {name}")
-        for notebook in (path for path in astray.others if path.suffix.casefold() == NOTEBOOK):
-            raise WorkspaceError(
-                f"{notebook}: holds nothing but stubs; write a kernel in place of one, then check again")
-        raise WorkspaceError(
-            f"{folder}: holds none of {', '.join(asked.values())}; name the folder that holds your files")
+    if not here and not celled and not instead:
+        _require_any(folder, wanted, known, astray)
     lines = [f"Would be handed in: {', '.join(written)}."] if written else [] if celled else [
         "Nothing would be handed in."]
     for name, (path, file, cells) in celled.items():
         how = (f"it there, with %%kernelmark {name}" if file.endswith(SUFFIX) else
                f"{file}, written with %%writefile {file}")
         lines.append(f"Would be handed in where your course takes notebooks: {file}, {cells.origin} of "
-                     f"{_named([path], folder)[0]}, not checked; check {how}.")
+                     f"{_printable_paths([path], folder)[0]}, not checked; check {how}.")
     if stubs:
         lines.append(f"Not written yet: {', '.join(stubs)}.")
     if missing:
@@ -209,14 +192,37 @@ def _folder(folder: Path, asked: Mapping[str, str], known: Mapping[str, str]) ->
         groups.setdefault(tuple(paths), []).append(name)
     for group, names in groups.items():
         if group:
-            said = found_instead(_named(group, folder), *(expected_name(group[0], name) for name in names))
+            said = found_instead(_printable_paths(group, folder), *(expected_name(group[0], name) for name in names))
             lines.append(f"{said[:-1]}: as it is, it is not handed in."
                          if names[0] in instead else f"{said[:-1]}, so not checked.")
-    read = [path for path, *_ in celled.values()]
-    if left := sorted(path.name for path in astray.others if path.parent == folder and path not in read):
+    # A notebook among the others holds nothing but stubs, or was read.
+    if left := sorted(path.name for path in astray.others
+                      if path.parent == folder and path.suffix.casefold() != NOTEBOOK):
         lines.append(f"Would not be handed in: {_listed(left)} (each file stands alone).")
-    files = {name: here.get(name) or instead[name] for name in asked if name in here or name in instead}
-    return Workspace(folder, files, [folder / file for file in asked.values()], lines, complete=len(here) == len(asked))
+    files = {name: here.get(name) or instead[name] for name in wanted if name in here or name in instead}
+    expected = [folder / file for file in wanted.values()]
+    return Workspace(folder, files, expected, lines, complete=len(here) == len(wanted))
+
+
+def _require_any(folder: Path, wanted: Mapping[str, str], known: Mapping[str, str], astray: Strays) -> None:
+    """Check that a folder in which no file can be checked has a file that is misnamed. Raises UserError."""
+    meant = list(itertools.chain(*(astray.of[name] for name in wanted)))
+    names = written_files(wanted.values())
+    lacks = f"{folder}: holds none of {', '.join(wanted.values())}; name the folder that holds your files"
+    homes = Counter(path.parent for path in meant if path.parent != folder and path.name in names)
+    if homes:
+        raise UserError(f"{lacks}, such as {min(homes, key=lambda path: (-homes[path], len(path.parts)))}")
+    if meant:
+        return
+    for name in (name for name in known if name not in wanted):
+        if (beside := folder / file_in(folder, known[name])).exists():
+            raise UserError(
+                f"{folder}: holds {beside.name}, which is not among the files asked for; check it with "
+                f"--only {name}")
+    for notebook in (path for path in astray.others if path.suffix.casefold() == NOTEBOOK):
+        raise UserError(
+            f"{notebook}: holds nothing but stubs; write a kernel in place of one, then check again")
+    raise UserError(lacks)
 
 
 def _celled(
@@ -239,15 +245,16 @@ def _celled(
 
 def _file(path: Path, known: Mapping[str, str], only: Sequence[str]) -> Workspace:
     if len(only) > 1:
-        raise WorkspaceError(f"--only: {', '.join(only)} are several; name one assignment for one file")
+        raise UserError(f"--only: {', '.join(only)} are several; name one assignment for one file")
     if path.suffix.casefold() == NOTEBOOK:
-        likely = next(iter([*only, *_defined(path, known)[0]]), None) or meant(path.name, known) or next(iter(known))
-        raise WorkspaceError(f"{path}: is a notebook; check its cells there, with %%kernelmark {likely}")
+        likely = next(iter([*only, *_definitions(path, known)[0]]), None) or meant_assignment(path.name, known)
+        likely = likely or next(iter(known))
+        raise UserError(f"{path}: is a notebook; check its cells there, with %%kernelmark {likely}")
     exact = next((name for name, file in known.items() if path.name in in_any_language(file)), None)
-    defined = [*itertools.chain(*_defined(path, known))]
-    name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant(path.name, known))
+    defined = [*itertools.chain(*_definitions(path, known))]
+    name = only[0] if only else exact or (defined[0] if len(defined) == 1 else meant_assignment(path.name, known))
     if name is None:
-        raise WorkspaceError(f"{path}: not the file of an assignment ({', '.join(known.values())}); say with --only "
+        raise UserError(f"{path}: not the file of an assignment ({', '.join(known.values())}); say with --only "
                              "NAME which it is")
     if path.name in in_any_language(known[name]):
         return Workspace(path.parent, {name: path}, [path])
@@ -263,11 +270,11 @@ def expected_name(path: Path, name: str) -> str:
 
 def is_stub(path: Path, name: str) -> bool:
     """Return whether a file still holds the stub of the assignment `name`."""
-    return name in _defined(path, {name: file_of(name)})[1]
+    return name in _definitions(path, {name: file_of(name)})[1]
 
 
-def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """Return the assignments whose functions a file defines, and those of which the file has only the stub. The
+def _definitions(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """Return the assignments whose functions a file defines, and assignments of which the file has only the stub. The
     functions of a notebook are searched in the text of its cells."""
     text = (read_source_file(path.parent, path.name, SOURCE_BYTES).content or b"").decode("utf-8", "replace")
     suffixes = {suffix.casefold() for suffix in path.suffixes}
@@ -282,7 +289,7 @@ def _defined(path: Path, known: Mapping[str, str]) -> tuple[list[str], list[str]
     return [name for name in defined if name not in left], left
 
 
-def _below(folder: Path, most: int) -> Iterator[Path]:
+def _files_below(folder: Path, most: int) -> Iterator[Path]:
     """Yield the files in `folder` and in folders below it, at most `most` folders deep. Hidden folders and installed
     packages are skipped."""
     waiting, left = [(folder, 0)], MOST_ENTRIES
@@ -306,7 +313,7 @@ def _below(folder: Path, most: int) -> Iterator[Path]:
                 yield Path(entry.path)
 
 
-def _named(paths: Sequence[Path], folder: Path) -> list[str]:
+def _printable_paths(paths: Sequence[Path], folder: Path) -> list[str]:
     """Return paths below `folder` as printable text; only the first of many."""
     names = [printable(str(path.relative_to(folder))) for path in paths]
     return [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED + 1 else names

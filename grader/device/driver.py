@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from grader.device.messages import FaultKind
-from grader.plan.compiled import Binary, DescriptorPart, Operand, Plain, ScratchAddress, TensorMap, Zeros
+from grader.plan.compiled import Binary, DescriptorPart, Operand, PlainArgument, ScratchAddress, TensorMap, Zeros
 from grader.plan.plan import Argument, Descriptor, Float, Integer, Kernel, Launch, Pointer, Structure
 
 # Bytes of shared memory that any kernel may use without asking the driver for more.
@@ -88,8 +88,9 @@ def values_of(
     operands: Sequence[Operand], arguments: Sequence[Argument], addresses: Sequence[int], scratch: int,
     encode: Callable[[int, Descriptor, TensorMap], bytes],
 ) -> list[bytes]:
-    """Return the values that a kernel takes, from the arguments of a launch. `addresses` are those of the plan's
-    buffers, `scratch` is that of the launch's own memory. Raises DriverError for an operand whose argument is missing.
+    """Return the values that a kernel takes, from the arguments of a launch. `addresses` are the addresses of the
+    plan's buffers, `scratch` is that of the launch's own memory. Raises DriverError for an operand whose argument is
+    missing.
     """
     return [_value(operand, arguments, addresses, scratch, encode) for operand in operands]
 
@@ -103,7 +104,7 @@ def _value(
     if isinstance(operand, ScratchAddress):
         return _integer("u64", scratch if operand.bytes else 0)
     argument = arguments[operand.argument] if operand.argument < len(arguments) else None
-    if isinstance(operand, Plain):
+    if isinstance(operand, PlainArgument):
         if isinstance(argument, Pointer):
             return _integer("u64", addresses[argument.buffer] + argument.offset)
         if isinstance(argument, Integer):
@@ -210,7 +211,7 @@ class LoadedKernel:
         """Return a function that launches the kernel. `programmatic`: the kernel may begin before the kernel in front
         of it ends, if the launch asks for that.
 
-        Raises DriverError where the plan's arguments are not those that the machine code takes.
+        Raises DriverError if the machine code takes other arguments than the plan's.
         """
         driver = self._driver
         arguments = pack(values_of(self.metadata.operands, launch.arguments, addresses, scratch, encode))

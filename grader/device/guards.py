@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import torch
 
-from grader.plan.plan import BUFFER_ALIGNMENT, ITEM_BYTES, DType, spanned
+from grader.plan.plan import BUFFER_ALIGNMENT, ITEM_BYTES, DType, memory_span
 
 ZONE_BYTES = 64 << 10
 # The alignment of tensors. Zones are compared line by line.
@@ -50,7 +50,7 @@ def torch_dtype(dtype: DType) -> torch.dtype:
 
 def size_of(shape: Sequence[int], dtype: DType, strides: Sequence[int] = ()) -> int:
     """Return the bytes of a tensor's memory, including the bytes between its elements if it has `strides`."""
-    return spanned(shape, strides) * ITEM_BYTES[dtype]
+    return memory_span(shape, strides) * ITEM_BYTES[dtype]
 
 
 def zone(shape: Sequence[int], dtype: DType, strides: Sequence[int] = ()) -> int:
@@ -119,7 +119,7 @@ class Guards:
         kept = self._lines.index_select(0, self._partial).view(torch.uint8)
         self._lines.index_copy_(0, self._partial, torch.where(self._guarded, self._pattern, kept).view(torch.int32))
 
-    def touched(self) -> list[int]:
+    def overruns(self) -> list[int]:
         """Return the indices of the spans beside which the guard zone has changed."""
         whole = (self._lines.index_select(0, self._free) != self._word).any(1)
         ends = self._lines.index_select(0, self._partial).view(torch.uint8)

@@ -20,9 +20,9 @@ from grader.device.driver import DriverError, checked
 from grader.device.memory import MappedBlocks
 from grader.device.programs import BaselineProgram, PlanProgram, PreparedCall, Program, Slot, Step
 from grader.plan import frames
-from grader.plan.plan import Shaped
+from grader.plan.plan import StrictModel
 
-S = TypeVar("S", bound=Shaped)
+S = TypeVar("S", bound=StrictModel)
 PROFILED_CALLS = 5
 
 
@@ -39,7 +39,7 @@ def serve(channel: frames.Channel) -> None:
     reply = executor.open()
     while True:
         channel.send(reply)
-        if isinstance(reply, messages.Fault | messages.Broken):
+        if isinstance(reply, messages.Fault | messages.ExecutorFailure):
             return
         try:
             request, descriptors = channel.receive_with_descriptors(messages.EXECUTOR_REQUEST)
@@ -80,7 +80,7 @@ class _Executor:
             self._ended = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
             self._wait()
         except Exception as error:
-            return messages.Broken(seq=0, message=f"no CUDA context: {error}"[:2000])
+            return messages.ExecutorFailure(seq=0, message=f"no CUDA context: {error}"[:2000])
         return messages.ProgramReady(seq=0)
 
     def answer(self, request: messages.ExecutorRequest, descriptors: list[int]) -> messages.ExecutorReply:
@@ -107,7 +107,7 @@ class _Executor:
                     seq=request.seq, kind=fault.kind, message=str(fault), kernel=fault.kernel or name,
                     line=fault.line or line)
             traceback.print_exc()
-            return messages.Broken(seq=request.seq, message=f"{type(fault).__name__}: {fault}"[:2000])
+            return messages.ExecutorFailure(seq=request.seq, message=f"{type(fault).__name__}: {fault}"[:2000])
 
     def _answer(self, request: messages.ExecutorRequest, descriptors: list[int]) -> messages.ExecutorReply:
         if isinstance(request, messages.Replay):
@@ -115,8 +115,8 @@ class _Executor:
             return messages.Replayed(seq=request.seq, host=host, device=device)
         if isinstance(request, messages.Run):
             first = self._slots[request.first] if request.call else None
-            touched = self._programs[request.program].run(self._slots[request.slot], first)
-            return messages.CallEnded(seq=request.seq, touched=touched[:64])
+            overruns = self._programs[request.program].run(self._slots[request.slot], first)
+            return messages.CallEnded(seq=request.seq, overruns=overruns[:64])
         if isinstance(request, messages.Capture):
             graph = self._capture(request)
             return messages.Captured(seq=request.seq, number=len(self._captures) - 1, graph=graph)
@@ -185,7 +185,7 @@ class _Executor:
         later, whatever a replay's length."""
         capture.prepared.restore()
         # This copy does two things before the clock starts. The device switches from the judge's context to this one,
-        # which takes a tenth of a millisecond; and the last cache is left as calls leave it, half read and half
+        # which takes a tenth of a millisecond; and the L2 cache is left as calls leave it, half read and half
         # written. A call of the program would not do: the slots have their contents already, and it could do the work
         # of the calls that count.
         self._swept[1].copy_(self._swept[0])
@@ -198,7 +198,7 @@ class _Executor:
         host = (time.perf_counter_ns() - started) * 1e-9
         return host, self._began.elapsed_time(self._ended) * 1e-3 if capture.graph else host
 
-    def _profile(self, request: messages.Profile) -> list[messages.Launched]:
+    def _profile(self, request: messages.Profile) -> list[messages.KernelTime]:
         # Late: profiling is rare, and its import takes time.
         from torch._C._autograd import DeviceType
         from torch.profiler import ProfilerActivity, profile
@@ -211,7 +211,7 @@ class _Executor:
                 go()
             self._wait()
         launched = [
-            messages.Launched(
+            messages.KernelTime(
                 name=event.key[:500], seconds=event.self_device_time_total * 1e-6 / PROFILED_CALLS,
                 count=event.count / PROFILED_CALLS)
             for event in recorded.key_averages() if event.device_type == DeviceType.CUDA]

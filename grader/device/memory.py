@@ -10,7 +10,7 @@ import torch
 
 from grader.device import guards
 from grader.device.driver import DriverError, checked
-from grader.device.messages import DeviceBlock, Placed, Slots
+from grader.device.messages import DeviceBlock, PlacedTensor, Slots
 from grader.plan.plan import Buffer, Place
 
 
@@ -46,7 +46,7 @@ class MappedBlocks:
                 checked(runtime.cudaHostRegister(mapped.data_ptr(), block.bytes, 0))
                 self._pinned.append(mapped.data_ptr())
 
-    def tensor(self, placed: Placed) -> torch.Tensor:
+    def tensor(self, placed: PlacedTensor) -> torch.Tensor:
         return guards.view(self.memory[placed.block], placed.offset, placed.shape, placed.dtype, placed.strides)
 
     def _let_go(self, kept: Set[str]) -> None:
@@ -91,9 +91,9 @@ class Temporaries:
         for memory, _, _ in self._arenas:
             memory.view(torch.int32).fill_(self._word - (1 << 32) if self._word >= 1 << 31 else self._word)
 
-    def touched(self) -> list[int]:
+    def overruns(self) -> list[int]:
         """Return the indices of the buffers around which something was written."""
-        return sorted(indices[i] for _, zones, indices in self._arenas for i in zones.touched())
+        return sorted(indices[i] for _, zones, indices in self._arenas for i in zones.overruns())
 
     def keep(self) -> None:
         """Save the present contents for `restore`."""

@@ -13,19 +13,19 @@ from pydantic import Field, TypeAdapter
 
 from grader.plan.compiled import Binary
 from grader.plan.messages import Given
-from grader.plan.plan import DType, Line, Name, Plan, Shape, Shaped, Size, Text
+from grader.plan.plan import DType, Line, Name, Plan, Shape, Size, StrictModel, Text
 from grader.plan.wire import Message
 
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
-class ProgramText(Shaped):
+class ProgramText(StrictModel):
     """A plan, and the machine code of its kernels in the plan's order."""
 
     plan: Plan
     binaries: list[Binary]
 
 
-class DeviceBlock(Shaped):
+class DeviceBlock(StrictModel):
     """Device memory of the judge, behind a raw IPC handle: 64 bytes in hexadecimal."""
 
     kind: Literal["device"] = "device"
@@ -33,7 +33,7 @@ class DeviceBlock(Shaped):
     bytes: Size
 
 
-class HostBlock(Shaped):
+class HostBlock(StrictModel):
     """Host memory of the judge in a memory file: descriptor number `descriptor` of the frame. A `pinned` block is
     registered with the driver, as memory from `pin_memory` is."""
 
@@ -43,7 +43,7 @@ class HostBlock(Shaped):
     pinned: bool = False
 
 
-class Placed(Shaped):
+class PlacedTensor(StrictModel):
     """A tensor that begins `offset` bytes into a block: contiguous, or with these strides, in elements."""
 
     block: Size
@@ -53,21 +53,21 @@ class Placed(Shaped):
     strides: Shape = []
 
 
-class Slots(Shaped):
+class Slots(StrictModel):
     """Memory for calls: each slot has a tensor for each parameter's name."""
 
     blocks: list[Annotated[DeviceBlock | HostBlock, Field(discriminator="kind")]]
-    slots: list[dict[Name, Placed]]
+    slots: list[dict[Name, PlacedTensor]]
 
 
-class ElementCopy(Shaped):
+class ElementCopy(StrictModel):
     """A copy of single elements, made in the same stream after the last slot's call. The elements at `positions`
     (int64) of block `source`, which is taken as one flat tensor of `target`'s dtype, go to `target`. Both have one
     dimension and equal length."""
 
     source: Size
-    positions: Placed
-    target: Placed
+    positions: PlacedTensor
+    target: PlacedTensor
 
 
 # judge -> executor
@@ -162,11 +162,11 @@ class Captured(Message):
 
 
 class CallEnded(Message):
-    """An answer to `Run`. `touched` are the indices of the plan's temporaries around which a kernel wrote out of
+    """An answer to `Run`. `overruns` are the indices of the plan's temporaries around which a kernel wrote out of
     bounds."""
 
     op: Literal["ran"] = "ran"
-    touched: Annotated[list[Size], Field(max_length=64)] = []
+    overruns: Annotated[list[Size], Field(max_length=64)] = []
 
 
 class Replayed(Message):
@@ -178,7 +178,7 @@ class Replayed(Message):
     device: Seconds
 
 
-class Launched(Shaped):
+class KernelTime(StrictModel):
     """A kernel, or a copy or fill of the driver, by the profiler's name: its `seconds` and its launches in a call."""
 
     name: Annotated[str, Field(max_length=500)]
@@ -190,7 +190,7 @@ class Profiled(Message):
     """An answer to `Profile`: the kernels, the slowest first."""
 
     op: Literal["profiled"] = "profiled"
-    launched: Annotated[list[Launched], Field(max_length=32)]
+    launched: Annotated[list[KernelTime], Field(max_length=32)]
 
 
 FaultKind = Literal[
@@ -213,14 +213,14 @@ class Fault(Message):
     line: Line = 0
 
 
-class Broken(Message):
+class ExecutorFailure(Message):
     """A failure of ours: no device, or an exception that no kernel has caused. The executor then ends."""
 
     op: Literal["broken"] = "broken"
     message: Text
 
 
-ExecutorReply = ProgramReady | Captured | CallEnded | Replayed | Profiled | Fault | Broken
+ExecutorReply = ProgramReady | Captured | CallEnded | Replayed | Profiled | Fault | ExecutorFailure
 
 EXECUTOR_REQUEST: TypeAdapter[ExecutorRequest] = TypeAdapter(Annotated[ExecutorRequest, Field(discriminator="op")])
 EXECUTOR_REPLY: TypeAdapter[ExecutorReply] = TypeAdapter(Annotated[ExecutorReply, Field(discriminator="op")])

@@ -18,7 +18,7 @@ from grader.device import guards, messages
 from grader.device.driver import LoadedKernel
 from grader.device.memory import Temporaries
 from grader.plan.messages import Given, GivenTensor
-from grader.plan.plan import Copy, Data, Fill, Launch, Operations, View, named, spanned
+from grader.plan.plan import Copy, Data, Fill, Launch, Operations, View, memory_span, touched_buffers
 
 Slot = Mapping[str, torch.Tensor]
 Step = Callable[[], object]
@@ -80,7 +80,7 @@ def steps(
             programmatic = True
         else:
             step = _memory_step(operation, flat)
-        buffers = named(operation)
+        buffers = touched_buffers(operation)
         host = [index for index in buffers if flat[index].device.type == "cpu"]
         if host:
             by_host = not isinstance(operation, Launch) and len(host) == len(buffers)
@@ -168,7 +168,7 @@ class PlanProgram:
         else:
             self._make(plan.first, first)
             self._make(plan.steady, slot)
-        return temporaries.touched()
+        return temporaries.overruns()
 
     def prepare(self, slots: Sequence[Slot]) -> PreparedCall:
         temporaries, plan = self._own(), self._plan
@@ -181,7 +181,7 @@ class PlanProgram:
             temporaries.keep()
         on_host = any(
             plan.buffers[index].place != "device"
-            for operation in body if not isinstance(operation, Launch) for index in named(operation))
+            for operation in body if not isinstance(operation, Launch) for index in touched_buffers(operation))
         return PreparedCall([_together(self._steps(body, slot)) for slot in slots], restore, not on_host)
 
     def unbind(self) -> None:
@@ -258,7 +258,7 @@ class BaselineProgram:
 
 def _flat(tensor: torch.Tensor) -> torch.Tensor:
     """Return the bytes of a tensor's memory, including those between its elements."""
-    return tensor.as_strided((spanned(tensor.shape, tensor.stride()),), (1,)).view(torch.uint8)
+    return tensor.as_strided((memory_span(tensor.shape, tensor.stride()),), (1,)).view(torch.uint8)
 
 
 def _together(made: Sequence[Step]) -> Step:

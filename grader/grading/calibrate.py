@@ -21,13 +21,13 @@ from grader.course.assignment import Assignment
 from grader.course.calibration import Calibration, CaseRatio, MeasuredRung
 from grader.course.course import Course, Threshold
 from grader.course.submission import Source
+from grader.errors import InfrastructureError
 from grader.judging.checks import SOURCE, results, speed_checks
 from grader.judging.judge import judge
-from grader.judging.prepared import Prepared, Task
+from grader.judging.prepared import PreparedTask, Task
 from grader.judging.running.lane import LANE
 from grader.judging.speed.fitness import driver_version
 from grader.results.result import REFERENCE, Timing
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 # The share of our reference's speed that earns full marks: a good kernel should reach it, not only the best one.
 TARGET_SHARE = 0.7
@@ -70,7 +70,7 @@ def calibrate(names: list[str], course: Course, stages: bool = True) -> Iterator
         assignment = catalogue.assignments()[name]
         for rung in rungs_of(assignment) if stages else rungs_of(assignment)[:1]:
             try:
-                timings = timed(assignment, course, rung.source)
+                timings = time_cases(assignment, course, rung.source)
             except InfrastructureError as error:
                 yield UnmeasuredRung(name, str(error))
             else:
@@ -98,12 +98,12 @@ def rungs_of(assignment: Assignment, root: Path | None = None) -> list[RungSourc
                          folder / assignment.file) for _, folder in sorted(numbered)]
 
 
-def gathered(measured: Sequence[RungTimes], command: str) -> Calibration:
+def gather(measured: Sequence[RungTimes], command: str) -> Calibration:
     """Return the measured rungs as a calibration of this machine. `command` is the command that made it."""
     assignments: dict[str, list[MeasuredRung]] = {}
     for times in measured:
         assignments.setdefault(times.assignment, []).append(times.rung)
-    versions = LANE.station.fork_server.versions
+    versions = LANE.fork_server.handle.ready
     return Calibration(
         schema=calibration.SCHEMA, device=torch.cuda.get_device_name(),
         driver=driver_version(), torch=versions.torch, triton=versions.triton,
@@ -131,7 +131,7 @@ def table(measured: Sequence[RungTimes]) -> str:
     return "\n".join(lines)
 
 
-def timed(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
+def time_cases(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
     """Return the times of every timed case of the kernel in `path`. Raises InfrastructureError for the first case that
     fails."""
     who = str(path.relative_to(home.root()) if path.is_relative_to(home.root()) else path)
@@ -139,10 +139,10 @@ def timed(assignment: Assignment, course: Course, path: Path) -> list[Timing]:
         source = Source(content=path.read_bytes())
     except OSError as error:
         raise InfrastructureError(f"{who}: {error.strerror}; restore the course's kernel") from None
-    prepared = Prepared(Task(assignment, source, course, secrets.token_bytes(32), "cuda"))
+    prepared = PreparedTask(Task(assignment, source, course, secrets.token_bytes(32), "cuda"))
     timings = []
-    with closing(judge(prepared, (SOURCE, *speed_checks(assignment)))) as judged:
-        for check in results(judged):
+    with closing(judge(prepared, (SOURCE, *speed_checks(assignment)))) as outcomes:
+        for check in results(outcomes):
             if check.outcome != "passed":
                 message = check.detail.message if check.detail else check.outcome
                 raise InfrastructureError(f"{who}{', ' if check.case else ''}{check.case}: {message}")

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -16,12 +17,12 @@ from packaging.requirements import Requirement
 
 from grader import home, languages
 from grader.course import catalogue
-from grader.course.catalogue import CatalogueError
-from grader.course.course import CourseError, read_course
+from grader.course.course import read_course
 from grader.course.submission import Source
+from grader.errors import InfrastructureError, UserError
 from grader.grading.gpus import UNUSED, remedy_of_unused
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import InfrastructureError, declared
+from grader.sandbox.forkserver.handle import declared
 
 PACKAGES = (
     "torch", "triton", "numpy", "pytest", "pytest-timeout", "pydantic", "jinja2", "typer", "rich", "matplotlib",
@@ -53,10 +54,11 @@ def diagnoses() -> list[Diagnosis]:
     try:
         with ThreadPoolExecutor(1) as pool:
             starting = _starting(pool)
-            trials = _broken() or [*device(), *_gradings(starting)]
+            trials = _broken_torch() or [*device(), *_gradings(starting)]
+            broken = _broken_languages(starting)
     finally:
         LANE.close()
-    return [python, _course(), *_packages(), *toolchains(), *trials, *_isolation(), *build_cache(), _browser()]
+    return [python, _course(), *_packages(), *toolchains(broken), *trials, *_isolation(), *build_cache(), _browser()]
 
 
 def _starting(pool: ThreadPoolExecutor) -> Future[float]:
@@ -68,14 +70,14 @@ def _starting(pool: ThreadPoolExecutor) -> Future[float]:
     started: Future[float] = Future()
     try:
         # Start it in this thread: the system ends a thread's child processes with the thread.
-        fork_server = LANE.station.fork_server
+        fork_server = LANE.fork_server.handle
     except InfrastructureError as error:
         started.set_exception(error)
         return started
 
     def seconds() -> float:
         began = time.monotonic()
-        _ = fork_server.versions
+        _ = fork_server.ready
         return time.monotonic() - began
 
     return pool.submit(seconds)
@@ -84,7 +86,7 @@ def _starting(pool: ThreadPoolExecutor) -> Future[float]:
 def _course() -> Diagnosis:
     try:
         course = home.here()
-    except home.HomeError as error:
+    except UserError as error:
         return Diagnosis("course", str(error), False, True)
     return Diagnosis("course", course.note or f"{course.file}, assignments in {course.root}")
 
@@ -106,22 +108,23 @@ def _packages() -> list[Diagnosis]:
     return lines
 
 
-def _broken() -> list[Diagnosis]:
+def _broken_torch() -> list[Diagnosis]:
     """Return the reason why torch cannot be imported, if it cannot. A process of its own tries it, since some
     installations end the process."""
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", "import torch"], capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode == 0:
+    if result.returncode == 0:
         return []
-    why = done.stderr.strip().rpartition("\n")[2] or f"it ends the process with status {done.returncode}"
+    why = result.stderr.strip().rpartition("\n")[2] or f"it ends the process with status {result.returncode}"
     return [Diagnosis("import torch", why, False, True, home.ANEW)]
 
 
-def toolchains() -> list[Diagnosis]:
-    """Return a line for each language that needs more than a Python package: its tools' version, or what is missing."""
+def toolchains(broken: Mapping[str, str]) -> list[Diagnosis]:
+    """Return a line for each language that needs more than a Python package: its tools' version, or the reason why it
+    is not graded here. `broken` has the reasons that a fork server found, by the language's name."""
     lines = []
-    for front_end in languages.front_ends().values():
-        if trouble := front_end.problem():
+    for name, front_end in languages.front_ends().items():
+        if trouble := front_end.problem() or broken.get(name, ""):
             text, _, remedy = trouble.rpartition("; ")
             lines.append(Diagnosis(front_end.title, f"not graded here: {text}", False, remedy=remedy))
         elif version := front_end.installed():
@@ -163,13 +166,13 @@ def _grading(device: str, starting: Future[float]) -> Diagnosis:
     # Late, see device.
     from grader.judging.checks import SOURCE, TARGET, case_check, results
     from grader.judging.judge import judge
-    from grader.judging.prepared import Prepared, Task
+    from grader.judging.prepared import PreparedTask, Task
 
     subject = "grading on the GPU" if device == "cuda" else "grading"
     try:
         known = catalogue.assignments()
         course = read_course(home.file(), frozenset(known))
-    except (CourseError, CatalogueError) as error:
+    except UserError as error:
         return Diagnosis(subject, str(error), False, True)
     assignment = known[course.select(known, ())[0]]
     reference = catalogue.reference(assignment)
@@ -178,7 +181,7 @@ def _grading(device: str, starting: Future[float]) -> Diagnosis:
                                   "your own", False)
     try:
         imported = starting.result()
-        prepared = Prepared(Task(
+        prepared = PreparedTask(Task(
             assignment, Source(content=reference.read_bytes()), course, secrets.token_bytes(32), device))
         started = time.monotonic()
         case = assignment.cases_for(device)[:2][-1]
@@ -193,6 +196,17 @@ def _grading(device: str, starting: Future[float]) -> Diagnosis:
     run = "run by an executor" if device == "cuda" else "simulated"
     return Diagnosis(subject, f"torch and triton imported in {imported:.1f} s; a kernel planned, {run}, compared and "
                          f"compiled in {taken:.1f} s")
+
+
+def _broken_languages(starting: Future[float]) -> dict[str, str]:
+    """Return the reason why a language's tools compile nothing, by the language's name; after a semicolon the reason
+    says what to do."""
+    # Late, see device.
+    from grader.judging.running.lane import LANE
+
+    if starting.exception() is not None:
+        return {}
+    return {role.partition("/")[0]: reason for role, reason in LANE.fork_server.handle.ready.broken.items()}
 
 
 def _isolation() -> list[Diagnosis]:

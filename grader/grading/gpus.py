@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 from grader import home
-from grader.grading.preflight import PlanError
+from grader.errors import UserError
 
 # Seconds to wait for the driver. If it does not answer, the machine counts as one without a GPU.
 SECONDS = 60
@@ -65,31 +65,31 @@ def unused() -> str:
 def present() -> list[GpuCard]:
     """Return the GPUs in CUDA_VISIBLE_DEVICES, by default all; none if there is no driver."""
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", _NAMES], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=SECONDS)
     except subprocess.TimeoutExpired:
         return []
-    names = json.loads(done.stdout) if done.returncode == 0 else []
+    names = json.loads(result.stdout) if result.returncode == 0 else []
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     shown = given.split(",") if given else [str(number) for number in range(len(names))]
     return [GpuCard(number, name, {"CUDA_VISIBLE_DEVICES": visible.strip()})
             for number, (name, visible) in enumerate(zip(names, shown, strict=False))]
 
 
-def chosen(asked: str) -> list[GpuCard]:
-    """Return the GPUs in `asked`, which is "all" or numbers such as "0,2". Raises PlanError."""
+def select(option: str) -> list[GpuCard]:
+    """Return the GPUs that `option` names: "all" or numbers such as "0,2". Raises UserError."""
     cards = present()
-    if asked == "all":
+    if option == "all":
         return cards
     try:
-        numbers = list(dict.fromkeys(int(word) for word in asked.split(",")))
+        numbers = list(dict.fromkeys(int(word) for word in option.split(",")))
     except ValueError:
-        raise PlanError(f"--gpus: {asked!r}; give all, or numbers such as 0,2") from None
+        raise UserError(f"--gpus: {option!r}; give all, or numbers such as 0,2") from None
     if not cards:
-        raise PlanError(f"--gpus {asked}: CUDA sees no GPU on this machine; run kernelmark doctor")
+        raise UserError(f"--gpus {option}: CUDA sees no GPU on this machine; run kernelmark doctor")
     for number in numbers:
         if not 0 <= number < len(cards):
-            raise PlanError(f"--gpus: no GPU {number}; this machine has {len(cards)}, numbered from 0")
+            raise UserError(f"--gpus: no GPU {number}; this machine has {len(cards)}, numbered from 0")
     return [cards[number] for number in numbers]
 
 

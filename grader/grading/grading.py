@@ -1,4 +1,5 @@
-"""The grading of one submission through the pytest suite, and the result that follows from its checks."""
+"""The grading of one submission through the pytest suite, the result that follows from its checks, and the search for
+changes that mend what failed. Changes are hints: no check and no points change."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from itertools import cycle
+from typing import TypeVar
 
 import pytest
 import pytest_timeout  # type: ignore[import-untyped]
@@ -20,32 +22,33 @@ import torch
 
 from grader.course import calibration, catalogue, scoring
 from grader.course.assignment import Assignment
-from grader.grading.job import Graded, Job, seed_bytes
+from grader.errors import InfrastructureError
+from grader.grading.job import Job, JobOutcome, seed_bytes
 from grader.grading.suite.adapter import SUITE, Adapter
 from grader.grading.sweep import cases, sweep
 from grader.judging.explain import explain_assignment
 from grader.judging.judgement import Judgement
-from grader.judging.plans.preparing import COMPILE_SECONDS
-from grader.judging.prepared import Ahead, Prepared, Task
+from grader.judging.plans.toolchain import COMPILE_SECONDS
+from grader.judging.prepared import Prefetch, PreparedTask, Task
+from grader.judging.repair.search import repaired
 from grader.judging.running.lane import LANE
 from grader.judging.speed.speed import SPEED_SECONDS
+from grader.plan.limits import MOST_EXCUSED
 from grader.results.result import (
     IMPOSSIBLE,
     AssignmentResult,
     CheckResult,
     Correctness,
+    Detail,
     Environment,
     Flag,
     Performance,
     Result,
-    Rung,
     StructureResult,
     Timing,
     decisive,
 )
 from grader.results.verdicts import ACCEPTED, Verdict
-from grader.sandbox.forkserver.conversation import MOST_EXCUSED
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 # The longest file, in bytes, that reports show.
 SOURCE_BYTES = 60_000
@@ -68,22 +71,22 @@ COSTS_SPEED_ALONE = ("infrastructure", "time_out", "out_of_memory", "over_limit"
 
 
 @dataclass(frozen=True)
-class _Begun:
+class _PreparedJob:
     """A job whose tasks are being prepared."""
 
     job: Job
-    prepared: list[Prepared]
-    ahead: Ahead
+    prepared: list[PreparedTask]
+    ahead: Prefetch
 
 
 # The jobs that are prepared while the submission before them is judged.
-_following: list[_Begun] = []
+_following: list[_PreparedJob] = []
 
 
 def grade(
     job: Job, begun: Callable[[str], object] = lambda assignment: None, following: Job | None = None
-) -> Graded:
-    """Grade one submission. Failures of the grader inside a check are in the result, others in `error`. `begun` is
+) -> JobOutcome:
+    """Grade one submission. Failures of the grader inside a check are in the result, others are raised. `begun` is
     called with the assignment's name at the beginning of each check. The job `following`, which this process grades
     next, is prepared meanwhile, since processors are idle while a GPU works."""
     started = time.monotonic()
@@ -102,26 +105,26 @@ def grade(
     log = _judged(judgements, job, begun)
     ours.ahead.wait()
     if not _following:
-        LANE.hang_up()
-    return Graded(job.submission, _result(job, judgements, time.monotonic() - started), log)
+        LANE.end_workers()
+    return JobOutcome(job.submission, _result(job, judgements, time.monotonic() - started), log)
 
 
-def _begin(job: Job) -> _Begun:
-    """Begin to prepare a job's tasks, or return those that were prepared before."""
+def _begin(job: Job) -> _PreparedJob:
+    """Begin to prepare a job's tasks, or return the tasks that were prepared before."""
     while _following:
         if (before := _following.pop()).job == job:
             return before
         before.ahead.drop()
     known = catalogue.assignments()
     names = catalogue.select(known, job.only)
-    stations, on_gpu = LANE.stations(len(names), job.device), job.device == "cuda"
+    fork_servers, on_gpu = LANE.fork_servers(len(names), job.device), job.device == "cuda"
     tasks = [Task(known[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), job.device)
              for name in names]
-    prepared = [Prepared(task, station, None if on_gpu else stations[0])
-                for task, station in zip(tasks, cycle(stations if on_gpu else stations[-1:]))]
+    prepared = [PreparedTask(task, fork_server, None if on_gpu else fork_servers[0])
+                for task, fork_server in zip(tasks, cycle(fork_servers if on_gpu else fork_servers[-1:]))]
     for task in prepared:
         task.build()
-    return _Begun(job, prepared, Ahead(prepared if on_gpu or len(stations) > 1 else ()))
+    return _PreparedJob(job, prepared, Prefetch(prepared if on_gpu or len(fork_servers) > 1 else ()))
 
 
 class _Interruption:
@@ -137,6 +140,8 @@ class _Interruption:
 def _judged(judgements: Sequence[Judgement], job: Job, begun: Callable[[str], object]) -> str:
     """Run all checks in pytest and return its log. Raises KeyboardInterrupt."""
     log = io.StringIO()
+    limits = job.course.limits
+    longest = (1 + MOST_EXCUSED) * (limits.assignment_seconds + COMPILE_SECONDS)
     # pytest collects one folder. It uses no other configuration, and no conftest.py of the working directory or
     # submission.
     arguments = [
@@ -144,7 +149,7 @@ def _judged(judgements: Sequence[Judgement], job: Job, begun: Callable[[str], ob
         *(word for name in _UNUSED for word in ("-p", f"no:{name}")), "--capture=sys", "-v", "-ra", "--tb=short",
         "--no-header", "--color=no",
         # The timeout is longer than any check can take by the judge's own deadlines.
-        f"--timeout={_longest(job)}",
+        f"--timeout={longest + GUARD_SECONDS + SPEED_SECONDS * (job.device == 'cuda')}",
     ]
     interruption = _Interruption()
     with _only_our_plugins(), contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
@@ -154,12 +159,6 @@ def _judged(judgements: Sequence[Judgement], job: Job, begun: Callable[[str], ob
         # Some checks are missing, so there can be no result.
         raise KeyboardInterrupt
     return log.getvalue()
-
-
-def _longest(job: Job) -> float:
-    limits = job.course.limits
-    confined = (1 + MOST_EXCUSED) * (limits.assignment_seconds + COMPILE_SECONDS)
-    return confined + GUARD_SECONDS + SPEED_SECONDS * (job.device == "cuda")
 
 
 @contextlib.contextmanager
@@ -255,9 +254,11 @@ def performance_of(
         baseline=assignment.baseline.name, compiled=assignment.baseline.compiled)
     if not job.speed or job.device == "cpu":
         return performance
-    performance = performance.model_copy(update={"ladder": _ladder(job, assignment)})
+    measured = calibration.find(_device_name(job.device), job.calibrations)
+    ladder = [] if measured is None else measured.rungs(assignment.name)
+    performance = performance.model_copy(update={"ladder": ladder})
     if verdict != ACCEPTED:
-        # "measured", since no measurement could give speed points to a wrong answer.
+        # "measured": the points for speed are decided, since a wrong answer gets none.
         return performance.model_copy(update={"status": "measured", "reason": NOT_RIGHT})
     timings = [check.timing for check in speeds if check.timing is not None]
     if not timings or len(timings) < len(speeds):
@@ -283,11 +284,6 @@ def _swept(job: Job, assignment: Assignment, performance: Performance) -> Perfor
     return performance.model_copy(update={"sweep": swept})
 
 
-def _ladder(job: Job, assignment: Assignment) -> list[Rung]:
-    measured = calibration.find(_device_name(job.device), job.calibrations)
-    return [] if measured is None else measured.rungs(assignment.name)
-
-
 def _too_fast(timing: Timing) -> Flag:
     assert timing.roof_fraction is not None and timing.roof_us is not None
     return Flag(what="roof", evidence=(
@@ -302,9 +298,53 @@ def _device_name(device: str) -> str:
 def environment(device: str) -> Environment:
     """Return the environment of a grading on `device`, "cpu" or "cuda", without seed and course. Must be called in a
     lane."""
-    level, versions = LANE.isolation, LANE.station.fork_server.versions
+    level, versions = LANE.isolation, LANE.fork_server.handle.ready
     return Environment(
         device=_device_name(device),
         python=versions.python, torch=versions.torch, triton=versions.triton, numpy=versions.numpy,
         platform=platform.platform(), isolation=str(level), isolation_reasons=list(level.reasons),
         isolation_missing=list(level.missing), seed="", kernelmark=metadata.version("kernelmark"))
+
+
+Explained = TypeVar("Explained", AssignmentResult, Detail)
+
+
+def mended(
+    job: Job, name: str, assignment: AssignmentResult,
+    progress: Callable[[int, int], object] = lambda tried, most: None,
+) -> AssignmentResult:
+    """Return a graded assignment, with a change that makes every case right if one is found. Changes are tried without
+    a GPU, wherever the job was graded. `progress` is called with the number of tried changes and their maximum. Raises
+    InfrastructureError."""
+    if assignment.right or job.course.hints.level == "off":
+        return assignment
+    task = Task(catalogue.assignments()[name], job.handed_in.sources[name], job.course, seed_bytes(job.seed), "cpu")
+    try:
+        repair = repaired(PreparedTask(task), assignment.correctness.checks, progress)
+    finally:
+        LANE.fork_server.end_worker()
+    return assignment if repair is None else without_guess(assignment).model_copy(update={"repair": repair})
+
+
+def without_guess(assignment: AssignmentResult) -> AssignmentResult:
+    """Return the assignment without the guesses of its hints. An observation beside a guess ends the message."""
+    correctness = assignment.correctness
+    checks = [check.model_copy(update={"detail": _sure(check.detail)}) if check.detail and check.detail.guess else check
+              for check in correctness.checks]
+    return _sure(assignment).model_copy(update={"correctness": correctness.model_copy(update={"checks": checks})})
+
+
+def _sure(explained: Explained) -> Explained:
+    if not explained.guess:
+        return explained
+    seen = explained.hint.removesuffix(explained.guess)
+    return explained.model_copy(update={"message": f"{explained.message} {seen}".strip(), "hint": "", "guess": ""})
+
+
+def mend(job: Job, name: str, assignment: AssignmentResult) -> tuple[AssignmentResult, str]:
+    """Return a graded assignment with the change that was found, and a text for the log. A failure of the grader in the
+    search only costs the hint."""
+    try:
+        return mended(job, name, assignment), ""
+    except Exception as error:
+        return assignment, f"\n{name}: the search for a change failed: {type(error).__name__}: {error}\n"

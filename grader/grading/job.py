@@ -12,7 +12,7 @@ from typing import Any
 from grader.course import catalogue, scoring, workspace
 from grader.course.calibration import Calibration
 from grader.course.course import Course
-from grader.course.submission import HandedIn, Submission, read_sources
+from grader.course.submission import Submission, SubmittedFiles, read_sources
 from grader.results.profile import KernelProfile
 from grader.results.result import Result
 
@@ -37,7 +37,7 @@ class Job:
     """
 
     submission: Submission
-    handed_in: HandedIn
+    handed_in: SubmittedFiles
     course: Course
     only: tuple[str, ...] = ()
     device: str = "cpu"
@@ -51,7 +51,7 @@ class Job:
     notes: tuple[str, ...] = ()
 
 
-def read(folder: Path, names: Iterable[str], course: Course) -> HandedIn:
+def read(folder: Path, names: Iterable[str], course: Course) -> SubmittedFiles:
     """Return the files of these assignments in a student's folder."""
     sources = read_sources(folder, names, course.source_bytes, course.counted)
     return workspace.handed_in(folder, sources, catalogue.files())
@@ -65,7 +65,7 @@ def read_job(submission: Submission, course: Course, only: tuple[str, ...] = (),
 
 
 @dataclass(frozen=True)
-class Graded:
+class JobOutcome:
     """The outcome of a job: a result and the log of its checks, or the error of a failure of ours."""
 
     submission: Submission
@@ -75,6 +75,7 @@ class Graded:
     profile: KernelProfile | None = None
 
     @property
-    def wrong(self) -> bool:
-        """Return whether an assignment in the result is not right."""
-        return self.result is not None and not all(assignment.right for assignment in self.result.assignments.values())
+    def wrong(self) -> list[str]:
+        """Return the assignments in the result that are not right."""
+        assignments = {} if self.result is None else self.result.assignments
+        return [name for name, assignment in assignments.items() if not assignment.right]

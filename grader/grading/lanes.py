@@ -10,20 +10,19 @@ import multiprocessing
 import os
 import signal
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import length_hint
 from pathlib import Path
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 from grader import home, temporary
-from grader.grading.job import Graded, Job
+from grader.grading.job import Job, JobOutcome
 from grader.judging.running.lane import CORES, END_SECONDS, LANE, start_lane
-from grader.results.result import Environment
+from grader.results.result import AssignmentResult, Environment
 from grader.sandbox.confine import surroundings
 from grader.sandbox.forkserver.isolation import Isolation
 
@@ -43,7 +42,7 @@ lane grades without a GPU ("" if it has one), and its environment."""
 
 
 @dataclass(frozen=True)
-class Ongoing:
+class OngoingGrading:
     """A grading in progress: its student and assignment, its start (time.time), and its lane if there are several. The
     assignment is "" at the beginning, and for gradings on other machines, which do not report it."""
 
@@ -72,7 +71,7 @@ class Lanes(Protocol):
         the answer to `survey`, which every lane gets before its jobs."""
         ...
 
-    def running(self) -> list[Ongoing]:
+    def running(self) -> list[OngoingGrading]:
         """Return the gradings in progress, the oldest first."""
         ...
 
@@ -82,7 +81,7 @@ class Lanes(Protocol):
 
     def grade(
         self, jobs: Jobs, side_by_side: int, interrupted: Callable[[], bool] = lambda: False
-    ) -> Iterator[Graded]:
+    ) -> Iterator[JobOutcome]:
         """Grade every job, at most `side_by_side` at a time, and yield results as they finish. Raises KeyboardInterrupt
         as soon as `interrupted` returns True, and LanesLostError."""
         ...
@@ -113,18 +112,39 @@ class JobQueue:
         return length_hint(self._jobs)
 
 
+@dataclass(eq=False)
+class _UnmendedJob:
+    """A job whose wrong files are searched for changes, each by itself: those that `wait` and those `under_way`."""
+
+    job: Job
+    outcome: JobOutcome
+    waiting: list[str]
+    under_way: int = 0
+
+    def assignment(self, name: str) -> AssignmentResult:
+        assert self.outcome.result is not None
+        return self.outcome.result.assignments[name]
+
+    def add(self, name: str, assignment: AssignmentResult, log: str) -> None:
+        """Add the outcome of a search."""
+        assert self.outcome.result is not None
+        assignments = {**self.outcome.result.assignments, name: assignment}
+        self.outcome = replace(self.outcome, log=self.outcome.log + log, result=self.outcome.result.model_copy(
+            update={"assignments": assignments}))
+
+
 @dataclass
 class _LocalLane:
-    """A lane: a process that starts with its first task. `environment` is added to the process's own. While the lane
-    searches for changes, `graded` is the outcome of its job. `following` is the job that it prepares meanwhile."""
+    """A lane: a process that starts with its first task. `environment` is added to the process's own. `search` is the
+    job and the assignment for which it searches a change, `following` the job that it prepares while it grades one."""
 
     number: int
     executor: ProcessPoolExecutor
     environment: Mapping[str, str]
     job: Job | None = None
-    graded: Graded | None = None
+    search: tuple[_UnmendedJob, str] | None = None
     following: Job | None = None
-    answer: Future[Graded] | None = None
+    answer: Future[Any] | None = None
     since: float = 0.0
     died: bool = False
 
@@ -135,8 +155,8 @@ class LocalLanes:
     `sharing` lanes share the machine's processors; 0: only these lanes do.
 
     `spare` is the number of further processes, without a GPU, that search for changes which mend what the lanes found
-    wrong. Each lane then learns its next job while it grades one. Without spare processes, each lane searches for
-    changes itself.
+    wrong. Each lane then learns its next job while it grades one. Without spare processes, the lanes themselves search
+    for changes before they take further jobs.
     """
 
     def __init__(
@@ -175,7 +195,7 @@ class LocalLanes:
         temporary.sweep()
 
     def leave_out_spare(self) -> None:
-        """End the spare lanes, so that each lane searches for changes itself."""
+        """End the spare lanes, so that the others search for changes."""
         while self._spare:
             self._spare.pop().executor.shutdown()
 
@@ -206,7 +226,7 @@ class LocalLanes:
         lane.executor.shutdown()
         lane.executor = self._start(lane.number, lane.environment)
 
-    def running(self) -> list[Ongoing]:
+    def running(self) -> list[OngoingGrading]:
         """Return the gradings in progress, the oldest first."""
         gradings = []
         # Take spare lanes' environments, too: a display's thread may ask while a lane gets its job.
@@ -214,81 +234,101 @@ class LocalLanes:
         gpus = [lane.environment.get("CUDA_VISIBLE_DEVICES", "") for lane in lanes]
         for lane in lanes:
             if (job := lane.job) is not None:
-                at = self._places[lane.number]
-                assignment = job.only[at] if 0 <= at < len(job.only) else ""
-                if lane.graded:
-                    assignment, on = f"{assignment}, for a hint", ""
+                if (search := lane.search) is not None:
+                    assignment, on = f"{search[1]}, for a hint", ""
                 else:
-                    gpu = gpus[lane.number]
+                    at, gpu = self._places[lane.number], gpus[lane.number]
+                    assignment = job.only[at] if 0 <= at < len(job.only) else ""
                     on = f"GPU {gpu}" if gpu and job.device == "cuda" and sum(map(bool, gpus)) > 1 else ""
-                gradings.append(Ongoing(job.submission.student, assignment, lane.since, on))
+                gradings.append(OngoingGrading(job.submission.student, assignment, lane.since, on))
         return sorted(gradings, key=lambda at: at.since)
 
     def grade(
         self, jobs: Jobs, side_by_side: int, interrupted: Callable[[], bool] = lambda: False
-    ) -> Iterator[Graded]:
+    ) -> Iterator[JobOutcome]:
         """Grade every job on the first `side_by_side` lanes, and yield results as they finish. Once `interrupted`
         returns True, yield the results that only wait for a search for changes, and raise KeyboardInterrupt.
 
         A job whose lane dies is graded again. If that lane dies, too, the job counts as a failure of the grader.
         """
-        queue, unmended = JobQueue(jobs), deque[tuple[Job, Graded]]()
+        queue, unmended = JobQueue(jobs), list[_UnmendedJob]()
         graders = self._lanes[:side_by_side]
         lanes = [*graders, *self._spare]
         while not queue.ended or unmended or any(lane.job or lane.following for lane in lanes):
             if interrupted():
                 # These results are complete: a change would only add a hint.
-                yield from [lane.graded for lane in lanes if lane.graded] + [graded for _, graded in unmended]
+                yield from [graded.outcome for graded in unmended]
                 raise KeyboardInterrupt
+            if not self._spare:
+                self._search(graders, unmended)
             for lane in graders:
                 if lane.job is None and (job := lane.following or queue.take()):
                     prepares = self._spare and queue.sure >= len(graders)
                     lane.following = queue.take() if prepares else None
                     self._give(lane, job)
-            # At the end, lanes without further jobs search, too.
-            for lane in (*self._spare, *([] if queue.sure else graders)):
-                if lane.job is None and unmended:
-                    self._give(lane, *unmended.popleft())
+            if self._spare:
+                # At the end, lanes without further jobs search, too.
+                self._search([*self._spare, *([] if queue.sure else graders)], unmended)
             if answers := [lane.answer for lane in lanes if lane.answer is not None]:
                 wait(answers, GLANCE_SECONDS, FIRST_COMPLETED)
             elif not queue.ended:
                 time.sleep(GLANCE_SECONDS)
             for lane in lanes:
-                job, mended = lane.job, lane.graded is not None
-                if (graded := self._graded(lane)) is None:
-                    continue
-                if job is not None and self._spare and graded.wrong and not mended:
-                    unmended.append((job, graded))
-                else:
-                    yield graded
+                if lane.answer is not None and lane.answer.done():
+                    yield from self._ended(lane, unmended)
 
-    def _give(self, lane: _LocalLane, job: Job, graded: Graded | None = None, *, again: bool = False) -> None:
+    def _search(self, lanes: Sequence[_LocalLane], unmended: Sequence[_UnmendedJob]) -> None:
+        """Give lanes without a job the searches that wait, those of the earliest jobs first."""
+        for lane in lanes:
+            graded = next((graded for graded in unmended if graded.waiting), None)
+            if lane.job is None and graded is not None:
+                graded.under_way += 1
+                self._give(lane, graded.job, (graded, graded.waiting.pop(0)))
+
+    def _give(
+        self, lane: _LocalLane, job: Job, search: tuple[_UnmendedJob, str] | None = None, *, again: bool = False,
+    ) -> None:
         self._places[lane.number] = -1
-        lane.job, lane.graded, lane.died = job, graded, again
+        lane.job, lane.search, lane.died = job, search, again
         lane.since = lane.since if again else time.time()
-        if graded is None:
-            lane.answer = self._ask(lane, grade_in_lane, job, lane.following, not self._spare)
+        if search is None:
+            lane.answer = self._ask(lane, grade_in_lane, job, lane.following)
         else:
-            lane.answer = self._ask(lane, mend_in_lane, job, graded)
+            graded, name = search
+            lane.answer = self._ask(lane, mend_in_lane, job, name, graded.assignment(name))
 
-    def _graded(self, lane: _LocalLane) -> Graded | None:
-        """Return the result of a lane's job; None if there is none yet."""
-        job, answer = lane.job, lane.answer
-        if job is None or answer is None or not answer.done():
-            return None
+    def _ended(self, lane: _LocalLane, unmended: list[_UnmendedJob]) -> Iterator[JobOutcome]:
+        """Take the answer of a lane, and yield the outcome that is complete by it, if any. A job with wrong files is
+        added to those that are `unmended`."""
+        job, answer, search = lane.job, lane.answer, lane.search
+        assert job is not None and answer is not None
+        answered, trouble = None, ""
         try:
-            graded = answer.result()
+            answered = answer.result()
         except BrokenProcessPool:
             self._again(lane)
             if not lane.died:
-                self._give(lane, job, lane.graded, again=True)
-                return None
-            # The result is complete: a change would only add a hint.
-            graded = lane.graded or Graded(job.submission, None, error="the grading process died, twice")
+                self._give(lane, job, search, again=True)
+                return
+            trouble = "the grading process died, twice"
         except Exception as error:
-            graded = lane.graded or Graded(job.submission, None, error=f"{type(error).__name__}: {error}")
-        lane.job = lane.answer = lane.graded = None
-        return graded
+            trouble = f"{type(error).__name__}: {error}"
+        lane.job = lane.answer = lane.search = None
+        if search is None:
+            outcome = answered or JobOutcome(job.submission, None, error=trouble)
+            if outcome.wrong and job.course.hints.level != "off":
+                unmended.append(_UnmendedJob(job, outcome, outcome.wrong))
+            else:
+                yield outcome
+            return
+        graded, name = search
+        graded.under_way -= 1
+        # Without an answer the result is complete as it is: a change would only add a hint.
+        if answered is not None:
+            graded.add(name, *answered)
+        if not graded.waiting and not graded.under_way:
+            unmended.remove(graded)
+            yield graded.outcome
 
 
 def spare_lanes(gpus: int) -> int:
@@ -320,9 +360,9 @@ def _note(job: Job, assignment: str) -> None:
         _places[_number] = job.only.index(assignment)
 
 
-def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) -> Graded:
-    """Grade a job. With `mends`, also search for changes that mend what failed. `following` is the lane's next job.
-    Ends the process if the GPU stops answering: another process takes its place."""
+def grade_in_lane(job: Job, following: Job | None = None) -> JobOutcome:
+    """Grade a job. `following` is the lane's next job. Ends the process if the GPU stops answering: another process
+    takes its place."""
     # Late: only lanes import torch.
     from grader.grading.grading import grade
     from grader.judging.running.device import sane
@@ -330,21 +370,21 @@ def grade_in_lane(job: Job, following: Job | None = None, mends: bool = True) ->
     if job.device == "cuda" and not sane():
         os._exit(1)
     with LANE.at_work():
-        graded = grade(job, partial(_note, job), following)
+        outcome = grade(job, partial(_note, job), following)
         if job.profile:
             from grader.grading.profilers import profiled
 
-            graded = profiled(job, graded)
-    return mend_in_lane(job, graded) if mends else graded
+            outcome = profiled(job, outcome)
+    return outcome
 
 
-def mend_in_lane(job: Job, graded: Graded) -> Graded:
-    """Search for changes that mend what failed."""
+def mend_in_lane(job: Job, name: str, assignment: AssignmentResult) -> tuple[AssignmentResult, str]:
+    """Search for a change that mends an assignment. Returns it with the change, and a text for the log."""
     # Late: only lanes import torch.
-    from grader.grading.mending import mend
+    from grader.grading.grading import mend
 
     with LANE.at_work():
-        return mend(job, graded, partial(_note, job))
+        return mend(job, name, assignment)
 
 
 def _end_lanes() -> None:

@@ -1,6 +1,6 @@
 """Checks for foreseeable failures, made before anyone is graded: packages, folders, pages, assignments.
 
-Each check raises PlanError, except `handed_in`, which returns a sentence. `assignments` imports torch and runs in a
+Each check raises UserError, except `handed_in`, which returns a sentence. `assignments` imports torch and runs in a
 lane. The other checks are quick, or run while a lane starts.
 """
 
@@ -15,12 +15,11 @@ from pathlib import Path
 
 from grader import home, languages
 from grader.course import catalogue
-from grader.course.catalogue import CatalogueError
 from grader.course.course import Course
 from grader.course.submission import Submission, read_source_file
 from grader.course.workspace import SOURCE_BYTES
+from grader.errors import InfrastructureError, UserError, advised
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import InfrastructureError
 from grader.sandbox.forkserver.isolation import Isolation
 
 IMPORTED = ("torch", "triton", "numpy", "pytest", "pytest_timeout", "jinja2", "matplotlib", "einops")
@@ -34,28 +33,22 @@ OPEN_FILES = 256
 DEVICES = ("auto", "cpu", "cuda")
 
 
-class PlanError(Exception):
-    """A reason why the grading cannot start; one line says what is wrong, where, and what to do."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
-
-
-def device(asked: str) -> None:
-    """Check that `asked` is a kind of device."""
-    if asked not in DEVICES:
-        raise PlanError(f"--device: {asked!r} is no device; choose from {', '.join(DEVICES)}")
+def device(name: str) -> None:
+    """Check that `name` is a kind of device."""
+    if name not in DEVICES:
+        raise UserError(f"--device: {name!r} is no device; choose from {', '.join(DEVICES)}")
 
 
 def installed() -> None:
     """Check that all packages for a grading are installed, and that kernelmark's version is known."""
     for name in IMPORTED:
         if importlib.util.find_spec(name) is None:
-            raise PlanError(f"package {name}: not installed; run {home.INSTALL}")
+            raise UserError(f"package {name}: not installed; run {home.INSTALL}")
     try:
         metadata.version("kernelmark")
     except metadata.PackageNotFoundError:
-        raise PlanError(f"package kernelmark: not installed, so its version is unknown; run pip install -e {home.ROOT}"
+        raise UserError(f"package kernelmark: not installed, so its version is unknown; run pip install -e {home.ROOT}"
                         ) from None
 
 
@@ -66,28 +59,26 @@ def temporary() -> None:
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 0 <= hard < OPEN_FILES:
-        raise PlanError(
+        raise UserError(
             f"at most {hard} open files are allowed here, and {OPEN_FILES} are needed; raise the limit (ulimit -n)")
     if 0 <= soft < OPEN_FILES:
         resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES, hard))
-    try:
+    with advised("set TMPDIR to a writable folder", "temporary folder"):
         folder = tempfile.gettempdir()
         with tempfile.TemporaryDirectory():
             free = shutil.disk_usage(folder).free
-    except OSError as error:
-        raise PlanError(f"temporary folder: {error.strerror}; set TMPDIR to a writable folder") from None
     if free < TEMPORARY_BYTES:
-        raise PlanError(f"temporary folder {folder}: {_room(free, TEMPORARY_BYTES)}")
+        raise UserError(f"temporary folder {folder}: {_room(free, TEMPORARY_BYTES)}")
 
 
 def least_isolation(minimum: int) -> Isolation:
-    """Return this machine's isolation. Raises PlanError if its level is below a minimum."""
+    """Return this machine's isolation. Raises UserError if its level is below a minimum."""
     try:
         measured = isolation.measure()
     except InfrastructureError as error:
-        raise PlanError(str(error)) from None
+        raise UserError(str(error)) from None
     if measured.level < minimum:
-        raise PlanError(
+        raise UserError(
             f"isolation level {measured} on this machine, {minimum} {isolation.NAMES[minimum]} expected "
             f"({'; '.join(measured.missing)}); pass --allow-degraded only for code that you trust")
     return measured
@@ -102,7 +93,7 @@ def handed_in(submissions: Iterable[Submission], course: Course, names: Sequence
             "pass --course FILE if the class has another course")
 
 
-def lacking(counted: Collection[str] = ()) -> dict[str, str]:
+def missing_tools(counted: Collection[str] = ()) -> dict[str, str]:
     """Return what this machine lacks for each language that it cannot judge, by the language's name; of those that
     count alone. Without any, all languages count."""
     return {language.name: missing for language in languages.front_ends().values()
@@ -112,12 +103,12 @@ def lacking(counted: Collection[str] = ()) -> dict[str, str]:
 def tools(files: Iterable[Path], counted: Collection[str] = ()) -> None:
     """Check that this machine has the tools for the languages of these files, those that count alone; without any, all
     languages count."""
-    missing = lacking(counted)
+    missing = missing_tools(counted)
     for path in files if missing else []:
         content = read_source_file(path.parent, path.name, SOURCE_BYTES).content or b""
         language = languages.by_content(path.name, content)
         if language.name in missing:
-            raise PlanError(f"{path}: {language.title} cannot be judged here: {missing[language.name]}, or leave the "
+            raise UserError(f"{path}: {language.title} cannot be judged here: {missing[language.name]}, or leave the "
                             "language out of languages = […] in course.toml")
 
 
@@ -129,20 +120,20 @@ def results(out: Path, submissions: Sequence[Submission], assignments: int) -> N
         for folder in (out, *(path for submission in submissions if (path := out / submission.slug).exists())):
             for name in ("result.json", "report.html", "checks.log", "index.html", "gradebook.csv", "leaderboard.html"):
                 if (folder / name).is_dir():
-                    raise PlanError(f"--out {folder / name}: is a folder, where a file is to be written; remove it")
+                    raise UserError(f"--out {folder / name}: is a folder, where a file is to be written; remove it")
             with tempfile.TemporaryFile(dir=folder):
                 pass
         free = shutil.disk_usage(out).free
     except OSError as error:
         # Name the folder, not the temporary file that was tried.
         where = folder if str(error.filename).startswith(f"{folder.absolute()}/tmp") else error.filename or out
-        raise PlanError(f"--out {where}: {error.strerror}; choose a writable folder") from None
+        raise UserError(f"--out {where}: {error.strerror}; choose a writable folder") from None
     # Files that exist are replaced, but attempts are added.
     new = sum(not (out / submission.slug / "result.json").exists() for submission in submissions)
     needed = BYTES_OF_CLASS + new * (BYTES_OF_STUDENT + assignments * BYTES_OF_ASSIGNMENT) + (
         len(submissions) * assignments * BYTES_OF_ATTEMPT)
     if free < needed:
-        raise PlanError(f"--out {out}: {_room(free, needed)}")
+        raise UserError(f"--out {out}: {_room(free, needed)}")
 
 
 def pages() -> None:
@@ -150,15 +141,15 @@ def pages() -> None:
     # Late: these modules are slow to import, and a lane starts meanwhile.
     from jinja2 import TemplateSyntaxError
 
-    from grader.pages import trial
+    from grader.pages.pages import TEMPLATES, draw_trial
 
     advice = "restore the templates of pages"
     try:
-        trial.draw()
+        draw_trial()
     except TemplateSyntaxError as error:
-        raise PlanError(f"{error.filename}, line {error.lineno}: {error.message}; {advice}") from None
+        raise UserError(f"{error.filename}, line {error.lineno}: {error.message}; {advice}") from None
     except Exception as error:
-        raise PlanError(f"{catalogue.blame(error, trial.TEMPLATES)}; {advice}") from None
+        raise UserError(f"{catalogue.blame(error, TEMPLATES)}; {advice}") from None
 
 
 def assignments(names: Iterable[str]) -> None:
@@ -174,13 +165,11 @@ def assignments(names: Iterable[str]) -> None:
         for name in names:
             folder = root / "assignments" / name
             for problem in trial(Subject(known[name], root)):
-                raise PlanError(f"{problem}; run kernelmark verify {name}")
-    except CatalogueError as error:
-        raise PlanError(str(error)) from None
-    except PlanError:
+                raise UserError(f"{problem}; run kernelmark verify {name}")
+    except UserError:
         raise
     except Exception as error:
-        raise PlanError(f"{catalogue.blame(error, folder)}; correct the assignment") from None
+        raise UserError(f"{catalogue.blame(error, folder)}; correct the assignment") from None
 
 
 def _room(free: int, needed: int) -> str:

@@ -31,12 +31,13 @@ from grader.course.parameters import Scalar
 from grader.course.submission import Source
 from grader.device.guards import torch_dtype
 from grader.device.messages import ProgramText
+from grader.errors import InfrastructureError
 from grader.grading import sweep
-from grader.grading.job import Graded, Job
-from grader.grading.replay import Recorded
+from grader.grading.job import Job, JobOutcome
+from grader.grading.replay import RecordedCall
 from grader.home import ROOT
-from grader.judging.plans.planning import Wanted, given_tensor
-from grader.judging.prepared import Prepared, Task
+from grader.judging.plans.planning import RequestedCall, given_tensor
+from grader.judging.prepared import PreparedTask, Task
 from grader.judging.running import device
 from grader.judging.running.buffers import NoRoomError
 from grader.judging.running.lane import LANE
@@ -47,7 +48,6 @@ from grader.judging.speed.tuning import tuned
 from grader.plan import children
 from grader.plan.plan import Plan
 from grader.results.profile import NO_GPU, KernelProfile, LaunchProfile
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 SECONDS = 120
 # The most bytes of output that are read, from the tool and from kernels that print.
@@ -83,13 +83,13 @@ class ToolFailure:
 def recorded(assignment: Assignment, case: Case, source: Source, course: Course) -> Iterator[Path | ToolFailure]:
     """Yield a file with the plan of a case, in which each autotuner uses its fastest configuration. Raises
     InfrastructureError."""
-    prepared = Prepared(Task(assignment, source, course, secrets.token_bytes(32), "cuda").of(case))
+    prepared = PreparedTask(Task(assignment, source, course, secrets.token_bytes(32), "cuda").of(case))
     with closing(GpuMachine(prepared)) as gpu:
         plan: object = prepared.plan().plans.get(case.name)
         try:
             if isinstance(plan, Plan) and plan.tuners:
                 _, slots = largest_fitting(assignment, TimedCase(**case.model_dump()), device.memory())
-                plan = tuned(prepared, plan, Wanted(case, prepared.draws.scalars(case)), gpu.launching, slots=slots,
+                plan = tuned(prepared, plan, RequestedCall(case, prepared.draws.scalars(case)), gpu.runner, slots=slots,
                               until=time.monotonic() + SPEED_SECONDS)
         except NoRoomError as error:
             raise InfrastructureError(str(error)) from None
@@ -105,38 +105,38 @@ def recorded(assignment: Assignment, case: Case, source: Source, course: Course)
         if whole:
             drawn = prepared.draws.inputs(case, 0)
             torch.save({name: drawn[name].cpu() for name in whole}, contents)
-        made = Recorded(program=ProgramText(plan=plan, binaries=code), given=given,
+        call = RecordedCall(program=ProgramText(plan=plan, binaries=code), given=given,
                             contents=str(contents) if whole else "")
-        path.write_text(made.model_dump_json(), encoding="utf-8")
+        path.write_text(call.model_dump_json(), encoding="utf-8")
         yield path
 
 
-def profiled(job: Job, graded: Graded) -> Graded:
+def profiled(job: Job, outcome: JobOutcome) -> JobOutcome:
     """Return a job's outcome with the profile of its only assignment, if that is right. A failure costs the profile
     alone, and is in the log."""
     try:
-        return replace(graded, profile=_profile(job, graded))
+        return replace(outcome, profile=_profile(job, outcome))
     except Exception as error:
-        return replace(graded, profile=KernelProfile(trouble="Not profiled: the grader failed; ask your course."),
-                       log=f"{graded.log}\nnot profiled: {type(error).__name__}: {error}\n")
+        return replace(outcome, profile=KernelProfile(trouble="Not profiled: the grader failed; ask your course."),
+                       log=f"{outcome.log}\nnot profiled: {type(error).__name__}: {error}\n")
     finally:
-        LANE.hang_up()
+        LANE.end_workers()
 
 
-def _profile(job: Job, graded: Graded) -> KernelProfile:
+def _profile(job: Job, outcome: JobOutcome) -> KernelProfile:
     (name,) = job.only
     assignment = catalogue.assignments()[name]
     sizes = sweep.cases(assignment)
     if job.device != "cuda" or not sizes:
         return KernelProfile(trouble=NO_GPU if sizes else f"{name} has no timed case, so there is no profile.")
-    if graded.result is None or graded.wrong:
+    if outcome.result is None or outcome.wrong:
         return KernelProfile(trouble="Only a right kernel is profiled.")
     case, source = sizes[-1], job.handed_in.sources[name]
     if shutil.which("ncu") is None:
         return KernelProfile(trouble=f"Not profiled: {NO_NCU}.")
     with recorded(assignment, case, source, job.course) as path, temporary.folder("profile") as folder:
         # The planner has ended; whatever else is confined ends now.
-        LANE.hang_up()
+        LANE.end_workers()
         report = folder / "profile.ncu-rep"
         launches = path if isinstance(path, ToolFailure) else counters(path, report)
         if isinstance(launches, ToolFailure):
@@ -148,17 +148,17 @@ def _profile(job: Job, graded: Graded) -> KernelProfile:
 def counters(path: Path, report: Path | None = None) -> list[LaunchProfile] | ToolFailure:
     """Return Nsight Compute's counters for each launch of the plan's kernels. With `report` it counts everything that
     it knows, and writes that to the file."""
-    rows = asked(path, (DRAM, OCCUPANCY, READ, WRITTEN, TIME, SM, *TENSOR), report)
+    rows = metric_rows(path, (DRAM, OCCUPANCY, READ, WRITTEN, TIME, SM, *TENSOR), report)
     return rows if isinstance(rows, ToolFailure) else [counted(row) for row in rows]
 
 
-def asked(path: Path, metrics: Sequence[str], report: Path | None = None) -> list[dict[str, str]] | ToolFailure:
+def metric_rows(path: Path, metrics: Sequence[str], report: Path | None = None) -> list[dict[str, str]] | ToolFailure:
     """Return a row of Nsight Compute's metrics, in base units and as text, for each launch of the plan's kernels; the
     column KERNEL has the kernel's name in the file."""
     tool = shutil.which("ncu")
     if tool is None:
         return ToolFailure(NO_NCU)
-    plan = Recorded.model_validate_json(path.read_bytes()).program.plan
+    plan = RecordedCall.model_validate_json(path.read_bytes()).program.plan
     names = {kernel.symbol: kernel.name for kernel in plan.kernels}
     done = _run([
         # Leave the machine's clocks as they are.
@@ -233,12 +233,12 @@ def read_findings(text: str) -> list[str] | ToolFailure:
     return [*dict.fromkeys(kinds), end.lower()]
 
 
-class _Said(NamedTuple):
+class _ProcessOutput(NamedTuple):
     stdout: str
     stderr: str
 
 
-def _run(words: Sequence[str], path: Path | None = None) -> _Said | ToolFailure:
+def _run(words: Sequence[str], path: Path | None = None) -> _ProcessOutput | ToolFailure:
     """Run a tool, on our program if there is a plan's `path`, and end it with all that it started."""
     # Without PyTorch's pool every tensor is an allocation of its own, so the tool sees accesses beyond its end.
     environment = {**os.environ, "PYTORCH_NO_CUDA_MEMORY_CACHING": "1", "PYTHONPATH": os.pathsep.join(
@@ -246,15 +246,15 @@ def _run(words: Sequence[str], path: Path | None = None) -> _Said | ToolFailure:
     try:
         program = () if path is None else (sys.executable, "-m", "grader.grading.replay", str(path))
         # A kernel may run for ever, and must not go on beside the next grading: `timeout` kills its whole group.
-        done = children.run(["timeout", "--signal=KILL", str(SECONDS), *words, *program], most=MOST_SAID,
-                            seconds=SECONDS + 10, env=environment)
-        if done.status == -signal.SIGKILL:
+        end = children.run(["timeout", "--signal=KILL", str(SECONDS), *words, *program], most=MOST_SAID,
+                           seconds=SECONDS + 10, env=environment)
+        if end.status == -signal.SIGKILL:
             raise TimeoutError
     except TimeoutError:
         return ToolFailure(f"{Path(words[0]).name}: no end within {SECONDS} s")
     except children.TooMuchError:
         return ToolFailure(f"{Path(words[0]).name}: prints more than {MOST_SAID >> 20} MiB: does a kernel print?")
-    return _Said(done.output.decode(errors="replace"), done.errors.decode(errors="replace"))
+    return _ProcessOutput(end.output.decode(errors="replace"), end.errors.decode(errors="replace"))
 
 
 def _last(text: str) -> str:

@@ -2,7 +2,7 @@
 
     python -m grader.grading.replay FILE
 
-FILE is a `Recorded` as JSON. As in an executor, only a submission's kernels run, and none of its Python.
+FILE is a `RecordedCall` as JSON. As in an executor, only a submission's kernels run, and none of its Python.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from grader.device.guards import torch_dtype
 from grader.device.messages import ProgramText
 from grader.device.programs import PlanProgram
 from grader.plan.messages import GivenTensor
-from grader.plan.plan import Shaped
+from grader.plan.plan import StrictModel
 
 
-class Recorded(Shaped):
+class RecordedCall(StrictModel):
     """A plan with its machine code, and the tensors of the call. The file `contents` holds, by name, the tensors of
     whole numbers and bools: kernels use some of them as indices, so random numbers would not do."""
 
@@ -41,7 +41,7 @@ def tensor(given: GivenTensor, contents: Mapping[str, torch.Tensor]) -> torch.Te
 
 
 def main() -> None:
-    recorded = Recorded.model_validate_json(Path(sys.argv[1]).read_bytes())
+    recorded = RecordedCall.model_validate_json(Path(sys.argv[1]).read_bytes())
     torch.cuda.set_stream(torch.cuda.Stream())  # type: ignore[no-untyped-call]
     contents = torch.load(recorded.contents, weights_only=True) if recorded.contents else {}
     slot = {given.name: tensor(given, contents) for given in recorded.given}

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, Protocol
 
 from grader.host.record import Memory, Session, TooLargeError
-from grader.plan.assembling import counted, needed, renumbered
-from grader.plan.plan import MOST_BUFFERS, MOST_KERNELS, Buffer, Kernel, Operation, Plan, Tuner, named
+from grader.plan.assembling import Numbering, alike, needed_operations
+from grader.plan.plan import MOST_BUFFERS, MOST_KERNELS, Buffer, Kernel, Operation, Plan, Tuner, touched_buffers
 
 
 class PlannedKernel(Protocol):
@@ -23,9 +23,9 @@ def is_earlier(session: Session, calls: Iterable[list[Operation]]) -> bool:
     once more does not restore."""
     now = {session.call - 1, session.call} | session.repeatable
     return any(
-        (session.named[number].given and session.named[number].born < session.call - 1)
-        or not {session.named[number].born, *session.named[number].calls} <= now
-        for operations in calls for operation in operations for number in named(operation))
+        (session.named[number].given and session.named[number].made_in < session.call - 1)
+        or not {session.named[number].made_in, *session.named[number].calls} <= now
+        for operations in calls for operation in operations for number in touched_buffers(operation))
 
 
 class Assembly:
@@ -36,87 +36,68 @@ class Assembly:
     ) -> None:
         self._session = session
         self._compiled = kernels
-        self._numbers: dict[int, int] = {}
-        self._buffers: list[Buffer] = []
-        self._kernels: dict[int, int] = {}
-        first, second = given
-        for one, other in zip(first, second, strict=True):
-            index = len(self._buffers)
-            self._buffers.append(Buffer(bytes=one.bytes, place=one.place, given=one.given))
-            self._numbers[session.number(one)] = index
-            self._numbers[session.number(other)] = index
-        self._stale = {session.number(one) for one in first}
+        self._numbering = Numbering(self._buffer)
+        for memory, other in zip(*given, strict=True):
+            self._numbering.give(Buffer(bytes=memory.bytes, place=memory.place, given=memory.given),
+                                 session.number(memory), session.number(other))
+        self._stale = {session.number(memory) for memory in given[0]}
 
     def plan(
         self, setup: list[Operation], first: list[Operation], second: list[Operation], tuners: list[Tuner],
         returned: Literal["nothing", "out", "tensor", "other"],
     ) -> Plan:
+        session, numbering, memories = self._session, self._numbering, self._session.named
         survivors = any(
-            self._session.named[number].born != self._session.call for operation in second
-            for number in named(operation) if number not in self._stale and not self._is_given(number))
-        stale = any(number in self._stale for operation in second for number in named(operation))
-        if not stale and self._shape(_without_initial(self._session, first)) == self._shape(second):
-            self._session.repeatable |= {self._session.call - 1, self._session.call}
-        used = {n for operation in (*first, *second) for n in named(operation)}
-        kept = needed(setup, used)
-        used |= {number for operation in kept for number in named(operation)}
-        made_setup = [self._renumbered(operation) for operation in kept + self._refilled(used)]
-        made_first = [self._renumbered(operation) for operation in first]
-        same = not survivors and not stale and self._shape(first) == self._shape(second)
+            memories[number].made_in != session.call for operation in second
+            for number in touched_buffers(operation) if number not in self._stale and not memories[number].given)
+        stale = any(number in self._stale for operation in second for number in touched_buffers(operation))
+        if not stale and alike(_without_initial(session, first), second, self._described):
+            session.repeatable |= {session.call - 1, session.call}
+        used = {n for operation in (*first, *second) for n in touched_buffers(operation)}
+        kept = needed_operations(setup, used)
+        used |= {number for operation in kept for number in touched_buffers(operation)}
+        made_setup = numbering.renumbered(kept + self._refilled(used))
+        made_first = numbering.renumbered(first)
         made_second = None
-        if not same:
+        if survivors or stale or not alike(first, second, self._described):
             for number in self._stale:
                 # The tensors of the first call are gone: each gets a new buffer, which nothing has written.
-                del self._numbers[number]
-            made_second = [self._renumbered(operation) for operation in second]
-        now = {self._session.call - 1, self._session.call}
-        if len(self._buffers) > MOST_BUFFERS:
-            raise TooLargeError(f"{len(self._buffers):,} tensors in one call")
-        if len(self._kernels) > MOST_KERNELS:
-            raise TooLargeError(f"{len(self._kernels)} kernels in one call", "too_many_kernels")
-        asked = [
-            self._kernel(index) for index, one in enumerate(self._compiled)
-            if one.guessed & now or (one.guessed and index in self._kernels)]
+                del numbering.numbers[number]
+            made_second = numbering.renumbered(second)
+        now = {session.call - 1, session.call}
+        if len(numbering.buffers) > MOST_BUFFERS:
+            raise TooLargeError(f"{len(numbering.buffers):,} tensors in one call")
+        if len(numbering.kernels) > MOST_KERNELS:
+            raise TooLargeError(f"{len(numbering.kernels)} kernels in one call", "too_many_kernels")
+        queries = [
+            numbering.kernel(index) for index, kernel in enumerate(self._compiled)
+            if kernel.guessed & now or (kernel.guessed and index in numbering.kernels)]
         return Plan(
-            buffers=self._buffers, kernels=[self._compiled[index].plan for index in self._kernels], setup=made_setup,
-            first=made_first, steady=made_second, tuners=tuners, asked=asked, returned=returned)
+            buffers=numbering.buffers, kernels=[self._compiled[index].plan for index in numbering.kernels],
+            setup=made_setup, first=made_first, steady=made_second, tuners=tuners, resource_queries=queries,
+            returned=returned)
 
     def _refilled(self, used: set[int]) -> list[Operation]:
         """Return the operations by which calls of earlier cases have filled memory that this case uses."""
         now = {0, self._session.call - 1, self._session.call}
         return [
-            operation for number in sorted(used) if not self._is_given(number)
+            operation for number in sorted(used) if not self._session.named[number].given
             for call, operation in self._session.named[number].initial if call not in now]
 
-    def _is_given(self, number: int) -> bool:
-        return bool(self._session.named[number].given)
+    def _buffer(self, number: int) -> Buffer:
+        memory = self._session.named[number]
+        return Buffer(
+            bytes=memory.bytes, place=memory.place, line=memory.line, kept=memory.made_in < self._session.call - 1)
 
-    def _buffer(self, number: int) -> int:
-        if number not in self._numbers:
-            memory = self._session.named[number]
-            self._numbers[number] = len(self._buffers)
-            self._buffers.append(Buffer(
-                bytes=memory.bytes, place=memory.place, line=memory.line, kept=memory.born < self._session.call - 1))
-        return self._numbers[number]
-
-    def _renumbered(self, operation: Operation) -> Operation:
-        return renumbered(operation, self._buffer, self._kernel)
-
-    def _kernel(self, index: int) -> int:
-        return self._kernels.setdefault(index, len(self._kernels))
-
-    def _shape(self, operations: list[Operation]) -> tuple[list[Operation], list[tuple[int, str, str]]]:
-        """Return the operations with buffers numbered in the order of use, and size, place and parameter of each
-        buffer: equal for calls that do the same."""
-        made, seen = counted(operations)
-        named = self._session.named
-        return made, [(named[n].bytes, named[n].place, named[n].given) for n in seen]
+    def _described(self, number: int) -> tuple[int, str, str]:
+        memory = self._session.named[number]
+        return memory.bytes, memory.place, memory.given
 
 
 def _without_initial(session: Session, operations: list[Operation]) -> list[Operation]:
     """Return the first call's operations without the initial fills of memory that the second call uses again: it need
     not repeat them."""
     kept = {
-        id(operation) for memory in session.named if session.call in memory.calls and memory.born != session.call
+        id(operation) for memory in session.named if session.call in memory.calls and memory.made_in != session.call
         for _, operation in memory.initial}
     return [operation for operation in operations if id(operation) not in kept]

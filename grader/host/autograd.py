@@ -27,11 +27,11 @@ class Context(FunctionCtx):
         vars(self).update(needs_input_grad=needs_input_grad, to_save=(), non_differentiable=())
 
     def save_for_backward(self, *tensors: Any) -> None:
-        for number, one in enumerate(tensors, start=1):
-            if not isinstance(one, torch.Tensor | None):
+        for number, value in enumerate(tensors, start=1):
+            if not isinstance(value, torch.Tensor | None):
                 raise AutogradError(
-                    f"argument {number} of ctx.save_for_backward is of type {type(one).__name__}, and it saves tensors "
-                    "alone; set ctx.name = value for anything else")
+                    f"argument {number} of ctx.save_for_backward is of type {type(value).__name__}, and it saves "
+                    "tensors alone; set ctx.name = value for anything else")
         vars(self)["to_save"] = tensors
 
     @property
@@ -44,7 +44,7 @@ class Context(FunctionCtx):
         vars(self)["non_differentiable"] = args
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if any(isinstance(one, torch.Tensor) for one in tree_leaves(value)):
+        if any(isinstance(leaf, torch.Tensor) for leaf in tree_leaves(value)):
             raise AutogradError(
                 f"ctx.{name} is set to a tensor, which PyTorch does not see there; pass it to "
                 "ctx.save_for_backward(…), and read it from ctx.saved_tensors")
@@ -61,109 +61,115 @@ class Contract:
 
     def __init__(self, given: Sequence[Given]) -> None:
         self.given = given
-        tensors = [one for one in given if isinstance(one, GivenTensor)]
-        gradients = {one.gradient_of: one for one in tensors if one.gradient_of}
-        self.taken = [one for one in given if not isinstance(one, GivenTensor) or not (one.output or one.gradient_of)]
-        self.returned = [one for one in tensors if one.output and not (one.saved or one.gradient_of)]
-        self.saved = [one for one in tensors if one.saved]
-        self.incoming = [gradients[one.name] for one in self.returned if one.name in gradients]
-        self.gradients = [gradients.get(one.name) for one in self.taken]
+        tensors = [parameter for parameter in given if isinstance(parameter, GivenTensor)]
+        gradients = {tensor.gradient_of: tensor for tensor in tensors if tensor.gradient_of}
+        self.inputs = [parameter for parameter in given
+                       if not isinstance(parameter, GivenTensor) or not (parameter.output or parameter.gradient_of)]
+        self.returned = [tensor for tensor in tensors if tensor.output and not (tensor.saved or tensor.gradient_of)]
+        self.saved = [tensor for tensor in tensors if tensor.saved]
+        self.incoming = [gradients[tensor.name] for tensor in self.returned if tensor.name in gradients]
+        self.gradients = [gradients.get(parameter.name) for parameter in self.inputs]
 
-    def check(self, name: str, found: Any) -> None:
-        """Raise AutogradError if `found`, which the file names so, is no autograd Function for these parameters."""
-        if not (isinstance(found, type) and issubclass(found, Function)):
+    def check(self, name: str, candidate: Any) -> None:
+        """Raise AutogradError if `candidate`, which the file names so, is no autograd Function for these parameters."""
+        if not (isinstance(candidate, type) and issubclass(candidate, Function)):
             raise AutogradError(
-                f"{name} is not a torch.autograd.Function; write class {name}(torch.autograd.Function)", _first(found))
-        context = [] if _sets_up(found) else ["ctx"]
-        wanted = {"forward": [*context, *(one.name for one in self.taken)]}
+                f"{name} is not a torch.autograd.Function; write class {name}(torch.autograd.Function)",
+                _first_line(candidate))
+        context = [] if _sets_up(candidate) else ["ctx"]
+        wanted = {"forward": [*context, *(parameter.name for parameter in self.inputs)]}
         if self.incoming:
-            wanted["backward"] = ["ctx", *(one.name for one in self.incoming)]
+            wanted["backward"] = ["ctx", *(tensor.name for tensor in self.incoming)]
         for method, names in wanted.items():
             shown = f"{method}({', '.join(names)})"
-            function = getattr(found, method)
+            function = getattr(candidate, method)
             if function is getattr(Function, method):
-                raise AutogradError(f"{name} has no {method}; define {shown} in it, a @staticmethod", _first(found))
-            if not isinstance(inspect.getattr_static(found, method), staticmethod):
                 raise AutogradError(
-                    f"{method} of {name} is not a staticmethod; write @staticmethod above it", _first(function))
+                    f"{name} has no {method}; define {shown} in it, a @staticmethod", _first_line(candidate))
+            if not isinstance(inspect.getattr_static(candidate, method), staticmethod):
+                raise AutogradError(
+                    f"{method} of {name} is not a staticmethod; write @staticmethod above it", _first_line(function))
             try:
                 inspect.signature(function).bind(*names)
             except TypeError:
                 raise AutogradError(
                     f"{method} is defined as {method}{inspect.signature(function)}; define it as {shown}",
-                    _first(function)) from None
+                    _first_line(function)) from None
             except ValueError:
                 continue
 
     def call(self, function: Any, arguments: Sequence[Any]) -> list[Any]:
         """Run both directions on `arguments`, one for each parameter. Return the arguments with the tensors that were
         returned or saved in the outputs' places. Raises AutogradError."""
-        values = dict(zip((one.name for one in self.given), arguments, strict=True))
-        ctx = Context(tuple(one is not None for one in self.gradients))
-        found: dict[str, Any] = {}
+        values = dict(zip((parameter.name for parameter in self.given), arguments, strict=True))
+        ctx = Context(tuple(gradient is not None for gradient in self.gradients))
+        results: dict[str, Any] = {}
         with torch.no_grad():
-            taken = [values[one.name] for one in self.taken]
+            taken = [values[parameter.name] for parameter in self.inputs]
             if _sets_up(function):
-                made = function.forward(*taken)
-                function.setup_context(ctx, tuple(taken), made)
+                returned = function.forward(*taken)
+                function.setup_context(ctx, tuple(taken), returned)
             else:
-                made = function.forward(ctx, *taken)
-            found |= self._returned(made, function.forward)
-            if self.incoming and any(one is other for one in ctx.non_differentiable for other in found.values()):
+                returned = function.forward(ctx, *taken)
+            results |= self._returned(returned, function.forward)
+            if self.incoming and any(tensor is other for tensor in ctx.non_differentiable
+                                     for other in results.values()):
                 raise AutogradError(
                     "forward marks its output as non-differentiable, so PyTorch does not call backward; leave it out "
-                    "of ctx.mark_non_differentiable(…)", _last(function.forward))
-            found |= {one.name: _saved(one, ctx, function.forward) for one in self.saved}
+                    "of ctx.mark_non_differentiable(…)", _last_line(function.forward))
+            results |= {tensor.name: _saved_tensor(tensor, ctx, function.forward) for tensor in self.saved}
             if self.incoming:
-                made = function.backward(ctx, *(values[one.name] for one in self.incoming))
-                found |= self._gradients(made, function.backward)
-        return [_output(one, found[one.name], value) if isinstance(one, GivenTensor) and one.output else value
-                for one, value in zip(self.given, arguments, strict=True)]
+                returned = function.backward(ctx, *(values[tensor.name] for tensor in self.incoming))
+                results |= self._gradients(returned, function.backward)
+        return [_output(parameter, results[parameter.name], value)
+                if isinstance(parameter, GivenTensor) and parameter.output else value
+                for parameter, value in zip(self.given, arguments, strict=True)]
 
-    def _returned(self, made: Any, forward: Any) -> dict[str, Any]:
-        several = made if isinstance(made, tuple) else (made,)
+    def _returned(self, returned: Any, forward: Any) -> dict[str, Any]:
+        several = returned if isinstance(returned, tuple) else (returned,)
         if len(several) != len(self.returned):
             saved = "".join(f", and save {one.name} with ctx.save_for_backward(…)" for one in self.saved)
             raise AutogradError(f"forward returns {len(several)} values; return {_names(self.returned)}{saved}",
-                                _last(forward))
-        for one, value in zip(self.returned, several, strict=True):
-            _check(one, value, f"forward returns {{}} for {one.name}; return", _last(forward))
+                                _last_line(forward))
+        for tensor, value in zip(self.returned, several, strict=True):
+            _check(tensor, value, f"forward returns {{}} for {tensor.name}; return", _last_line(forward))
         return {one.name: value for one, value in zip(self.returned, several, strict=True)}
 
-    def _gradients(self, made: Any, backward: Any) -> dict[str, Any]:
-        several, line, wanted = made if isinstance(made, tuple) else (made,), _last(backward), _names(self.gradients)
+    def _gradients(self, returned: Any, backward: Any) -> dict[str, Any]:
+        several, line = returned if isinstance(returned, tuple) else (returned,), _last_line(backward)
+        wanted = _names(self.gradients)
         # PyTorch lets further ones be None.
-        if len(several) < len(self.taken) or any(one is not None for one in several[len(self.taken):]):
+        if len(several) < len(self.inputs) or any(one is not None for one in several[len(self.inputs):]):
             raise AutogradError(
                 f"backward returns {len(several)} {'gradient' if len(several) == 1 else 'gradients'} for the "
-                f"{len(self.taken)} arguments of forward; return {wanted}", line)
-        for taken, one, value in zip(self.taken, self.gradients, several, strict=False):
-            if one is not None:
-                _check(one, value, f"backward returns {{}} for {one.name}; return {wanted}, with", line)
+                f"{len(self.inputs)} arguments of forward; return {wanted}", line)
+        for taken, gradient, value in zip(self.inputs, self.gradients, several, strict=False):
+            if gradient is not None:
+                _check(gradient, value, f"backward returns {{}} for {gradient.name}; return {wanted}, with", line)
             elif value is not None:
                 raise AutogradError(
                     f"backward returns a gradient for {taken.name}, which has none; return {wanted}", line)
         return {one.name: value for one, value in zip(self.gradients, several, strict=False) if one is not None}
 
 
-def _saved(one: GivenTensor, ctx: Context, forward: Any) -> Any:
+def _saved_tensor(tensor: GivenTensor, ctx: Context, forward: Any) -> Any:
     """Return the tensor that is saved for an output of the contract: it is recognised by its shape."""
-    fitting = [value for value in ctx.to_save if value is not None and [*value.shape] == one.shape]
+    fitting = [value for value in ctx.to_save if value is not None and [*value.shape] == tensor.shape]
     if len(fitting) != 1:
         raise AutogradError(
-            f"forward saves {len(fitting) or 'no'} {'tensors' if fitting else 'tensor'} of the shape of {one.name}, "
-            f"{tuple(one.shape)}; pass {one.name}, and no other of this shape, to ctx.save_for_backward(…)",
-            _last(forward))
-    _check(one, fitting[0], f"forward saves {{}} for {one.name}; save", _last(forward))
+            f"forward saves {len(fitting) or 'no'} {'tensors' if fitting else 'tensor'} of the shape of {tensor.name}, "
+            f"{tuple(tensor.shape)}; pass {tensor.name}, and no other of this shape, to ctx.save_for_backward(…)",
+            _last_line(forward))
+    _check(tensor, fitting[0], f"forward saves {{}} for {tensor.name}; save", _last_line(forward))
     return fitting[0]
 
 
-def _check(one: GivenTensor, value: Any, said: str, line: int) -> None:
-    """Raise AutogradError if a value cannot be an output. `said` has a place for what is wrong with it."""
+def _check(tensor: GivenTensor, value: Any, words: str, line: int) -> None:
+    """Raise AutogradError if a value cannot be an output. `words` has a place for what is wrong with it."""
     wrong = ""
     if not isinstance(value, torch.Tensor):
         wrong = "None" if value is None else f"a value of type {type(value).__name__}"
-    elif [*value.shape] != one.shape:
+    elif [*value.shape] != tensor.shape:
         wrong = f"a tensor of shape {tuple(value.shape)}"
     elif not value.is_contiguous():
         wrong = f"a tensor of strides {value.stride()}"
@@ -173,19 +179,20 @@ def _check(one: GivenTensor, value: Any, said: str, line: int) -> None:
         wrong = f"{of}, or a view of it,"
     if wrong:
         raise AutogradError(
-            f"{said.format(wrong)} a contiguous tensor of shape {tuple(one.shape)} on the GPU, allocated for it", line)
+            f"{words.format(wrong)} a contiguous tensor of shape {tuple(tensor.shape)} on the GPU, allocated for it",
+            line)
 
 
-def _output(one: GivenTensor, tensor: Any, own: Any) -> Any:
+def _output(output: GivenTensor, tensor: Any, own: Any) -> Any:
     """Return the tensor of an output: the given one itself, where it can take the output's place, or else the output's
     `own`, to which it is copied."""
     memory = memory_of(tensor)
     if memory.given:
-        raise AutogradError(f"{one.name} and {memory.given} share memory; allocate a tensor for each")
-    if memory.born != session().call or memory.bytes != one.bytes or dtype_name(
-            tensor.dtype) != one.dtype:
+        raise AutogradError(f"{output.name} and {memory.given} share memory; allocate a tensor for each")
+    if memory.made_in != session().call or memory.bytes != output.bytes or dtype_name(
+            tensor.dtype) != output.dtype:
         return own.copy_(tensor)
-    memory.given, memory.output = one.name, True
+    memory.given, memory.output = output.name, True
     return tensor
 
 
@@ -195,7 +202,7 @@ def _sets_up(function: Any) -> bool:
 
 
 def _names(parameters: Sequence[Given | None]) -> str:
-    return ", ".join("None" if one is None else one.name for one in parameters)
+    return ", ".join("None" if parameter is None else parameter.name for parameter in parameters)
 
 
 def _lines(function: Callable[..., Any]) -> list[int]:
@@ -205,11 +212,11 @@ def _lines(function: Callable[..., Any]) -> list[int]:
     return [code.co_firstlineno, *(line for *_, line in code.co_lines() if line)]
 
 
-def _first(function: Any) -> int:
+def _first_line(function: Any) -> int:
     """Return the line where a function of the student's file begins; 0 if it is none."""
     return min(_lines(function), default=0)
 
 
-def _last(function: Any) -> int:
+def _last_line(function: Any) -> int:
     """Return the line where a function of the student's file ends, mostly by its `return`; 0 if it is none."""
     return max(_lines(function), default=0)

@@ -19,7 +19,7 @@ from grader.host.handles import (
     allocated,
     dtype_name,
     handle,
-    known,
+    known_numbers,
     memory_of,
     outermost,
     place_for,
@@ -27,7 +27,7 @@ from grader.host.handles import (
     view_of,
 )
 from grader.host.record import Constant, Memory, session
-from grader.plan.plan import CAST, DATA_BYTES, Copy, Fill, Place, spanned
+from grader.plan.plan import CAST, DATA_BYTES, Copy, Fill, Place, memory_span
 
 
 class DispatchMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -75,14 +75,14 @@ def _of_constants(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     """Return an operator's result on numbers that host code itself has written down, as such numbers: it needs no
     values of the caller's tensors. Return None if a tensor's numbers are not known, if there is no tensor, or if the
     operator changes one."""
-    given = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
-    if not given or func._schema.is_mutable or any(known(one) is None for one in given):
+    given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+    if not given or func._schema.is_mutable or any(known_numbers(tensor) is None for tensor in given):
         return None
     place = memory_of(given[0]).place
-    real = tree_map(lambda one: known(one) if isinstance(one, torch.Tensor) else one, (args, kwargs))
+    real = tree_map(lambda value: known_numbers(value) if isinstance(value, torch.Tensor) else value, (args, kwargs))
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         made = func(*real[0], **real[1])
-    return tree_map(lambda one: adopt(one, place) if isinstance(one, torch.Tensor) else one, made)
+    return tree_map(lambda value: adopt(value, place) if isinstance(value, torch.Tensor) else value, made)
 
 
 def _view(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -95,7 +95,7 @@ def _view(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
                     func(*map(plain, args), **{key: plain(value) for key, value in kwargs.items()}))
     # PyTorch does not notice a view that reaches past its memory without a storage. This is its error.
     if name.startswith("as_strided") and made.numel() and made.element_size() * (
-            made.storage_offset() + spanned(made.shape, made.stride())) > memory_of(made).bytes:
+            made.storage_offset() + memory_span(made.shape, made.stride())) > memory_of(made).bytes:
         raise RuntimeError(
             f"setStorage: sizes {list(made.shape)}, strides {list(made.stride())}, storage offset "
             f"{made.storage_offset()} are out of bounds for storage of size {memory_of(made).bytes}")
@@ -106,10 +106,10 @@ def _allocate(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], constant
     like = next((a for a in args if isinstance(a, torch.Tensor)), None)
     place = place_for(kwargs.pop("device", None), kwargs.pop("pin_memory", False), like)
     if like is not None and func._schema.name.endswith("_like"):
-        made = _like(like, kwargs.get("dtype"), kwargs.get("memory_format"))
+        tensor = _like(like, kwargs.get("dtype"), kwargs.get("memory_format"))
     else:
-        made = func(*tree_map(plain, args), **kwargs, device=META)
-    return allocated(made, place, constant)
+        tensor = func(*tree_map(plain, args), **kwargs, device=META)
+    return allocated(tensor, place, constant)
 
 
 def _like(source: torch.Tensor, dtype: torch.dtype | None, memory_format: torch.memory_format | None) -> torch.Tensor:
@@ -165,10 +165,6 @@ def _constant(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Handl
     return adopt(func(*args, **kwargs, device=HOST), place)
 
 
-def _lift_fresh(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor if isinstance(tensor, Handle) else adopt(tensor, "host")
-
-
 def _replica(source: Handle, place: Place, dtype: torch.dtype) -> Handle | None:
     """Return a new tensor of the source's known contents, in this place and dtype; None if they are not known."""
     memory = memory_of(source)
@@ -210,7 +206,7 @@ def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str, *, whole:
     memory, same = memory_of(source), source.stride() == target.stride() and source.is_contiguous()
     # A whole temporary that a kernel has written may be copied onto a whole tensor, and rounded: pieces could be put
     # into another order. `grader.judging.plans.rules` checks the same.
-    own = same and whole and memory.settled and not memory.given
+    own = same and whole and memory.is_used and not memory.given
     if source.dtype != target.dtype:
         if not own or not {dtype_name(source.dtype), dtype_name(target.dtype)} <= CAST:
             session().refuse("cast", operators.readable(outermost(name)))
@@ -218,9 +214,9 @@ def _allow_copy(source: torch.Tensor, target: torch.Tensor, name: str, *, whole:
         session().refuse("copy" if same else "transposed_copy", operators.readable(outermost(name)))
 
 
-def _copied(source: Handle, made: torch.Tensor, place: Place, non_blocking: bool = False) -> Handle:
-    """Copy the source to memory of its own, of the shape and strides of `made`."""
-    target = allocated(made, place, None)
+def _copied(source: Handle, tensor: torch.Tensor, place: Place, non_blocking: bool = False) -> Handle:
+    """Copy the source to memory of its own, of the shape and strides of `tensor`."""
+    target = allocated(tensor, place, None)
     if target.numel():
         session().record(Copy(source=view_of(source), target=view_of(target), line=session().line()),
                          asynchronous=non_blocking)
@@ -250,9 +246,9 @@ def _to_copy(source: torch.Tensor, *, dtype: Any = None, device: Any = None, mem
         return replica
     if place != was and not session().copies:
         session().refuse("copy", operators.readable(outermost("_to_copy")))
-    made = _like(source, dtype, memory_format)
-    _allow_copy(source, made, "_to_copy")
-    return _copied(source, made, place, non_blocking)
+    tensor = _like(source, dtype, memory_format)
+    _allow_copy(source, tensor, "_to_copy")
+    return _copied(source, tensor, place, non_blocking)
 
 
 def pin_memory(source: Handle) -> Handle:
@@ -271,6 +267,7 @@ def pin_memory(source: Handle) -> Handle:
 
 _WRITTEN: dict[str, Callable[..., Any]] = {
     "fill_": _fill, "zero_": lambda target: _fill(target, 0), "copy_": _copy_, "clone": clone, "_to_copy": _to_copy,
-    "lift_fresh": _lift_fresh, "_pin_memory": lambda source, device=None: pin_memory(source),
+    "lift_fresh": lambda tensor: tensor if isinstance(tensor, Handle) else adopt(tensor, "host"),
+    "_pin_memory": lambda source, device=None: pin_memory(source),
 }
 Handle.run_operator = dispatch

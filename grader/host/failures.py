@@ -33,14 +33,14 @@ def text(value: str, most: int) -> str:
 def message(error: BaseException) -> str:
     """Return an exception as `ValueError: …`, even if its own `__str__` fails."""
     try:
-        said = str(error)
+        words = str(error)
     except BaseException:
-        said = ""
+        words = ""
     if isinstance(error, ImportError):
         # A student has no use for the module's path on this machine.
-        said = _PATH.sub("", said)
+        words = _PATH.sub("", words)
     name = type.__getattribute__(type(error), "__name__")
-    return text(f"{name}: {said}" if said else str(name), MESSAGE)
+    return text(f"{name}: {words}" if words else str(name), MESSAGE)
 
 
 def lines_of(error: SyntaxError | BaseException) -> str:
@@ -87,19 +87,19 @@ def raised(session: Session, error: BaseException) -> bool:
 def failed(session: Session, error: BaseException, seq: int) -> Failed:
     """Return the message to the judge for an exception of the graded function."""
     kind: Any = "exception"
-    where, said = line(session, error), message(error)
+    where, sentence = line(session, error), message(error)
     if isinstance(error, NotImplementedError) and raised(session, error):
         kind = "not_attempted"
     elif isinstance(error, TimeUpError):
-        kind, where, said = "time_out", _loop_around(session, where), str(error)
+        kind, where, sentence = "time_out", _loop_around(session, where), str(error)
     elif isinstance(error, AutogradError):
-        kind, where, said = "autograd", where or error.line, text(str(error), MESSAGE)
+        kind, where, sentence = "autograd", where or error.line, text(str(error), MESSAGE)
     elif isinstance(error, (torch.OutOfMemoryError, MemoryError)):
         kind = "out_of_memory"
     elif isinstance(error, (UnsupportedError, TooLargeError)):
         kind = "unsupported" if isinstance(error, UnsupportedError) else error.what
-        said = text(str(error), MESSAGE)
-    return Failed(seq=seq, failure=kind, message=said, line=where, traceback=traceback_of(session, error))
+        sentence = text(str(error), MESSAGE)
+    return Failed(seq=seq, failure=kind, message=sentence, line=where, traceback=traceback_of(session, error))
 
 
 def _loop_around(session: Session, line: int) -> int:
@@ -117,20 +117,20 @@ def _loop_around(session: Session, line: int) -> int:
 
 def causes(error: BaseException) -> list[BaseException]:
     """Return an exception, the one that caused it, and so on."""
-    found = [error]
-    while len(found) < _MOST_CAUSES:
-        cause = found[-1].__cause__ or found[-1].__context__
+    exceptions = [error]
+    while len(exceptions) < _MOST_CAUSES:
+        cause = exceptions[-1].__cause__ or exceptions[-1].__context__
         if cause is None:
             break
-        found.append(cause)
-    return found
+        exceptions.append(cause)
+    return exceptions
 
 
 def undefined(error: BaseException) -> list[str]:
     """Return the names that are not defined, by NameErrors of Python."""
     found = []
-    for one in causes(error):
-        if isinstance(one, NameError):
-            said = getattr(one, "name", None) or _UNDEFINED.match(message(one).removeprefix("NameError: "))
-            found.append(said if isinstance(said, str) else said.group(1) if said else "")
+    for cause in causes(error):
+        if isinstance(cause, NameError):
+            name = getattr(cause, "name", None) or _UNDEFINED.match(message(cause).removeprefix("NameError: "))
+            found.append(name if isinstance(name, str) else name.group(1) if name else "")
     return [name for name in found if name]

@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 
 from grader.host import handles
 from grader.host.dispatch import pin_memory
-from grader.host.handles import Handle, known
+from grader.host.handles import Handle, known_numbers
 from grader.host.record import session
 from grader.plan.messages import Refusal
 
@@ -50,7 +50,7 @@ class FunctionMode(TorchFunctionMode):
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     read = _READS.get(func)
     if read is not None:
-        real = known(args[0]) if read[0] in _KNOWN else None
+        real = known_numbers(args[0]) if read[0] in _KNOWN else None
         if real is None:
             session().refuse(*read)
         with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
@@ -138,11 +138,6 @@ def _set_item(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         part.copy_(torch.as_tensor(value, dtype=target.dtype))
 
 
-def _deep_copy(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    # A compiler may copy the global variables that a kernel names, to see whether they change.
-    return args[0] if session().lowering else args[0].clone()
-
-
 def _set_data(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     # A module that moves to the GPU sets the data of its parameters.
     if handles.memory_of(args[0]).given:
@@ -172,6 +167,8 @@ _CAUGHT: dict[Any, Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]] = {
     _Tensor.to: _to, _Tensor.cuda: _cuda, _Tensor.pin_memory: _pin_memory, _Tensor.__setitem__: _set_item,
     _Tensor.data.__set__: _set_data,  # type: ignore[attr-defined]
     _Tensor.__repr__: _printed, _Tensor.__format__: _printed,
-    _Tensor.type: _type, _Tensor.__deepcopy__: _deep_copy,
+    _Tensor.type: _type,
+    # A compiler may copy the global variables that a kernel names, to see whether they change.
+    _Tensor.__deepcopy__: lambda func, args, kwargs: args[0] if session().lowering else args[0].clone(),
 }  # fmt: skip
 Handle.run_function = call

@@ -82,7 +82,7 @@ def memory_of(tensor: torch.Tensor) -> Memory:
         return session().memory(tensor.untyped_storage())
 
 
-def given(one: GivenTensor) -> Handle:
+def parameter_handle(one: GivenTensor) -> Handle:
     """Make the handle of a tensor parameter of the graded function."""
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         tensor = torch.empty(one.elements, dtype=getattr(torch, one.dtype), device=META)
@@ -136,11 +136,11 @@ def place_for(device: Any, pinned: Any, like: torch.Tensor | None = None) -> Pla
     return "pinned" if pinned and place == "host" else place
 
 
-def allocated(made: torch.Tensor, place: Place, constant: Constant | None) -> Handle:
+def allocated(tensor: torch.Tensor, place: Place, constant: Constant | None) -> Handle:
     """Return the handle of a meta tensor that gets memory of its own."""
-    storage = made.untyped_storage()
+    storage = tensor.untyped_storage()
     session().allocate(storage, storage.nbytes(), place, constant=constant)
-    return handle(made)
+    return handle(tensor)
 
 
 def adopt(tensor: torch.Tensor, place: Place) -> Handle:
@@ -162,7 +162,7 @@ def adopt(tensor: torch.Tensor, place: Place) -> Handle:
         return made
 
 
-def known(tensor: Any) -> torch.Tensor | None:
+def known_numbers(tensor: Any) -> torch.Tensor | None:
     """Return the numbers of a tensor that host code itself has written down, such as a shape; None for any other."""
     constant = memory_of(tensor).constant if isinstance(tensor, Handle) else None
     if constant is None or constant.kind != "data" or not constant.data:

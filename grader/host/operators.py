@@ -69,15 +69,12 @@ _READABLE = {"_local_scalar_dense": "item", "_to_copy": "aten::to"}
 def refusal(called: str, name: str) -> tuple[Refusal, str]:
     """Return why an operator that needs or makes numbers is refused, and its readable name. `called` is the operator
     that the student called, `name` the one that it became."""
-    return _reason(called) or _reason(name) or _by_ending(name), readable(called)
+    in_place = name.endswith("_") and not name.startswith("_")
+    return _reason(called) or _reason(name) or ("in_place" if in_place else "arithmetic"), readable(called)
 
 
 def _reason(name: str) -> Refusal | None:
     return next((reason for reason, names in _REFUSED.items() if name in names), None)
-
-
-def _by_ending(name: str) -> Refusal:
-    return "in_place" if name.endswith("_") and not name.startswith("_") else "arithmetic"
 
 
 def readable(name: str) -> str:

@@ -1,7 +1,7 @@
 """Planner of host code in Python: runs a submission's file and calls its function on tensors without numbers, to see
 what it launches.
 
-It shares its process with the student's code, so nothing it says is believed: a plan is data that the judge checks.
+It shares its process with the student's code, so none of its messages is trusted: a plan is data that the judge checks.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from math import inf
 from tempfile import TemporaryFile
 from typing import Any, Literal, Protocol
 
 import torch
 
-from grader.host import assemble, audit, autograd, editing, failures, handles, record, source, torch_cuda
+from grader.host import assemble, audit, autograd, failures, handles, record, source, torch_cuda
 from grader.host.dispatch import DispatchMode
 from grader.host.functions import FunctionMode
 from grader.host.record import Session
-from grader.plan import serving
+from grader.plan import forks, serving
 from grader.plan.edits import EDITED_PLAN_BYTES, Edits
 from grader.plan.frames import Channel
 from grader.plan.messages import (
     EDITING_REQUEST,
-    Absent,
+    AbsentName,
     Failed,
     Given,
     GivenScalar,
     GivenTensor,
-    Kernels,
     Listed,
     ListEdits,
     Load,
@@ -46,17 +46,21 @@ from grader.plan.messages import (
     Refused,
     Texts,
 )
-from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Operation, Tuner, write_plan
+from grader.plan.plan import PLAN_BYTES, Operation, Tuner, write_plan
 from grader.plan.streams import StreamOrder
 
-_Reply = Loaded | Planned | Refused | Absent | Failed
+# A student's machine has two processors to spare; where lanes take them all, two children take as long as one.
+_AT_ONCE = 2
+# Seconds of the clock for each second of processor time: a file may sleep, and a machine may be busy.
+_PATIENCE = 5
+_Reply = Loaded | Planned | Refused | AbsentName | Failed
 
 
 class HostLanguage(Protocol):
     """A language of kernels, whose launches are recorded: the kernels that host code has launched or asked about, and
     the autotuners of the present case.
 
-    `forget` forgets all kernels before a file is loaded; `begin_case` lets each autotuner tune again. `failed` returns
+    `reset` clears all kernels before a file is loaded; `begin_case` lets each autotuner tune again. `failed` returns
     the message for an exception of the graded function, `undefined` the names that an exception says are not defined.
     """
 
@@ -66,7 +70,7 @@ class HostLanguage(Protocol):
     @property
     def tuners(self) -> list[Tuner]: ...
 
-    def forget(self) -> None: ...
+    def reset(self) -> None: ...
 
     def begin_case(self) -> None: ...
 
@@ -113,19 +117,28 @@ def _plan_edited(request: PlanEdited, files: Sequence[int], planner: HostPlanner
     found = Texts.model_validate_json(serving.contents(texts, request.bytes)).texts
     # Mapped, not written: the process's limit on the size of files is not meant for this memory.
     with mmap.mmap(plans, 0) as memory:
-        def plan(number: int, text: bytes) -> int:
-            planner.forget()
-            if not isinstance(planner.load(request.load, text), Loaded):
-                return 0
+        def plan(number: int) -> str:
+            # The child's own clocks end it, since no confined process may end another.
+            for ends, clock, seconds in ((signal.SIGPROF, signal.ITIMER_PROF, request.seconds),
+                                         (signal.SIGALRM, signal.ITIMER_REAL, _PATIENCE * request.seconds)):
+                signal.signal(ends, signal.SIG_DFL)
+                signal.setitimer(clock, seconds)
+            planner.reset()
+            if not isinstance(planner.load(request.load, found[number].encode()), Loaded):
+                return "0"
             with TemporaryFile() as file:
                 reply = planner.plan(request.call, file.fileno())
                 if not isinstance(reply, Planned) or reply.bytes > EDITED_PLAN_BYTES:
-                    return 0
+                    return "0"
                 start = number * EDITED_PLAN_BYTES
                 memory[start : start + reply.bytes] = os.pread(file.fileno(), reply.bytes, 0)
-            return reply.bytes
+            return str(reply.bytes)
 
-        return PlannedEdited(seq=request.seq, plans=editing.planned(found, request.seconds, plan))
+        shares = [range(first, len(found), _AT_ONCE) for first in range(_AT_ONCE)]
+        made = forks.outcomes(
+            [partial(plan, number) for number in range(len(found))], shares, lambda status, printed: "0")
+    return PlannedEdited(seq=request.seq, plans=[
+        int(made[number]) if made[number].isdecimal() else 0 for number in range(len(found))])
 
 
 def _flush() -> None:
@@ -149,12 +162,12 @@ class HostPlanner:
         DispatchMode().__enter__()  # type: ignore[no-untyped-call]
         FunctionMode().__enter__()  # type: ignore[no-untyped-call]
 
-    def forget(self) -> None:
-        """Forget a file, before another one is loaded."""
-        self.session.begin_anew()
-        self.language.forget()
+    def reset(self) -> None:
+        """Clear all that a file has left, before another one is loaded."""
+        self.session.reset()
+        self.language.reset()
 
-    def load(self, request: Load, text: bytes) -> Loaded | Absent | Failed:
+    def load(self, request: Load, text: bytes) -> Loaded | AbsentName | Failed:
         loaded = source.run(self.session, text, request.function, request.seq)
         if isinstance(loaded, Failed):
             return loaded
@@ -188,28 +201,28 @@ class HostPlanner:
         try:
             signature.bind(*(None for _ in request.given))
         except TypeError:
-            said = f"{request.function}{signature}"
+            message = f"{request.function}{signature}"
         else:
             order = _permuted(request.given, [*signature.parameters])
             if not order:
                 return None
-            said = f"{request.function}{order}"
+            message = f"{request.function}{order}"
         code = getattr(self.function, "__code__", None)
         return Failed(
             seq=request.seq, failure="wrong_signature", line=getattr(code, "co_firstlineno", 0),
-            message=failures.text(said, failures.MESSAGE))
+            message=failures.text(message, failures.MESSAGE))
 
-    def plan(self, request: PlanCall, file: int) -> Planned | Refused | Absent | Failed:
+    def plan(self, request: PlanCall, file: int) -> Planned | Refused | AbsentName | Failed:
         session = self.session
         session.copies, session.answers = request.copies, request.answers
         self._ends = time.monotonic() + request.seconds if request.seconds else inf
         self.language.begin_case()
         first = self._call(request)
-        if not isinstance(first, _Called):
-            return self._asking(first, file)
+        if not isinstance(first, _PlannedCall):
+            return self._reply(first, file)
         second = self._call(request)
-        if not isinstance(second, _Called):
-            return self._asking(second, file)
+        if not isinstance(second, _PlannedCall):
+            return self._reply(second, file)
         if assemble.is_earlier(session, (first.operations, second.operations)):
             return Planned(seq=request.seq, bytes=0, earlier=True)
         try:
@@ -223,23 +236,19 @@ class HostPlanner:
         os.pwrite(file, written, 0)
         return Planned(seq=request.seq, bytes=len(written), skipped=list(session.left_out.values()))
 
-    def _asking(self, stopped: Refused | Absent | Failed, file: int) -> Refused | Absent | Failed:
-        """Return why a call stopped, and write to the file the kernels of whose resources host code got a guess."""
+    def _reply(self, stopped: Refused | AbsentName | Failed, file: int) -> Refused | AbsentName | Failed:
+        """Return why a call stopped; the file gets the kernels of whose resources host code got a guess."""
         now = {self.session.call - 1, self.session.call}
-        asked = [one.plan for one in self.language.kernels if one.guessed & now][:MOST_KERNELS]
-        written = Kernels(kernels=asked).model_dump_json().encode()
-        if not asked or isinstance(stopped, Absent) or len(written) > PLAN_BYTES:
-            return stopped
-        os.pwrite(file, written, 0)
-        return stopped.model_copy(update={"asked": len(written)})
+        queries = [kernel.plan for kernel in self.language.kernels if kernel.guessed & now]
+        return stopped if isinstance(stopped, AbsentName) else serving.with_resource_queries(stopped, queries, file)
 
-    def _call(self, request: PlanCall) -> _Called | Refused | Absent | Failed:
+    def _call(self, request: PlanCall) -> _PlannedCall | Refused | AbsentName | Failed:
         """Make one call of the function on fresh tensors."""
         session = self.session
         session.call += 1
         session.operations, session.order, session.stopped, session.over = [], StreamOrder(), None, False
-        arguments = [_parameter(one) for one in request.given]
-        failed: Failed | Absent | None = None
+        arguments = [_parameter(parameter) for parameter in request.given]
+        failed: Failed | AbsentName | None = None
         returned: Literal["nothing", "out", "tensor", "other"] = "nothing"
         try:
             with _until(self._ends):
@@ -254,7 +263,7 @@ class HostPlanner:
         # A finalizer of the student's runs after the call: its operations are dropped, its refusals count.
         session.operations = []
         session.over = False
-        memories = [handles.memory_of(one) for one in arguments if isinstance(one, torch.Tensor)]
+        memories = [handles.memory_of(argument) for argument in arguments if isinstance(argument, torch.Tensor)]
         del arguments
         session.over = True
         stopped = session.stopped
@@ -262,10 +271,10 @@ class HostPlanner:
             return Refused(
                 seq=request.seq, why=stopped.why, operator=stopped.operator, line=stopped.line,
                 traceback=stopped.traceback)
-        return failed or _Called(operations, memories, returned)
+        return failed or _PlannedCall(operations, memories, returned)
 
-    def _failed(self, seq: int, error: BaseException) -> Failed | Absent:
-        """Return why the call failed: `Absent` if a name is missing because its statement was left out."""
+    def _failed(self, seq: int, error: BaseException) -> Failed | AbsentName:
+        """Return why the call failed: `AbsentName` if a name is missing because its statement was left out."""
         failed = self.language.failed(error, seq)
         for name in self.language.undefined(error):
             absent = self.loaded.missing.absent(seq, name, failed.line)
@@ -292,7 +301,7 @@ def _until(ends: float) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-class _Called:
+class _PlannedCall:
     """A call that has returned: its operations, the memory of its parameters, and the kind of its result."""
 
     def __init__(
@@ -306,10 +315,11 @@ def _permuted(given: Sequence[Given], names: Sequence[str]) -> str:
     """Return the parameters of a function that takes them in another order, and the first that it takes too early; ""
     if the order is right, if the names are others, or if only numbers of one type are exchanged: names do not matter.
     """
-    kinds = {one.name: one.kind if isinstance(one, GivenTensor) else one.type for one in given}
+    kinds = {parameter.name: parameter.kind if isinstance(parameter, GivenTensor) else parameter.type
+             for parameter in given}
     early = next((pair for pair in zip(names, kinds, strict=False) if pair[0] != pair[1]), None)
     if early is None or sorted(names) != sorted(kinds) or all(
-            kinds[one] == kinds[other] != "tensor" for one, other in zip(names, kinds, strict=True) if one != other):
+            kinds[name] == kinds[other] != "tensor" for name, other in zip(names, kinds, strict=True) if name != other):
         return ""
     return f"({', '.join(names)}), which takes {early[0]} before {early[1]}"
 
@@ -317,7 +327,7 @@ def _permuted(given: Sequence[Given], names: Sequence[str]) -> str:
 def _parameter(given: Given) -> Any:
     if isinstance(given, GivenScalar):
         return given.value
-    return handles.given(given)
+    return handles.parameter_handle(given)
 
 
 def _kind(value: Any) -> Literal["nothing", "out", "tensor", "other"]:

@@ -14,8 +14,8 @@ from typing import Any, Literal, NoReturn
 import torch
 
 from grader.plan.device import Device
-from grader.plan.messages import Answers, Refusal, Skipped, TooMuch
-from grader.plan.plan import MOST_BUFFERS, MOST_OPERATIONS, Operation, Place, named
+from grader.plan.messages import Answers, Refusal, SkippedStatement, TooMuch
+from grader.plan.plan import MOST_BUFFERS, MOST_OPERATIONS, Operation, Place, touched_buffers
 from grader.plan.streams import Step, StreamOrder
 
 # The first made-up address: nothing of the process is mapped there, so that a read by address fails at once.
@@ -38,8 +38,8 @@ class SkippedError(Exception):
 class TooLargeError(Exception):
     """An error: a plan cannot hold so much. `what` is the cap."""
 
-    def __init__(self, said: str, what: TooMuch = "too_large") -> None:
-        super().__init__(said)
+    def __init__(self, message: str, what: TooMuch = "too_large") -> None:
+        super().__init__(message)
         self.what = what
 
 
@@ -50,8 +50,8 @@ class TimeUpError(BaseException):
 class AutogradError(Exception):
     """An error: a class is not the torch.autograd.Function that is asked for. `line` is its place, if known."""
 
-    def __init__(self, said: str, line: int = 0) -> None:
-        super().__init__(said)
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
         self.line = line
 
 
@@ -70,22 +70,22 @@ class Constant:
 
 @dataclass(eq=False)
 class Memory:
-    """One allocation. `born` is the call that made it, 0 for the import; `calls` are the calls whose operations name
-    it. `number` is set by the first such operation, -1 before. `initial` are its fills, each with its call, before any
-    launch, copy or CUDA graph uses it; `settled`: one of these has."""
+    """One allocation. `made_in` is the call that made it, 0 for the import; `calls` are the calls whose operations name
+    it. `number` is set by the first such operation, -1 before. `initial` are the fills before any launch, copy or CUDA
+    graph uses it, each with its call; `is_used`: one of these has used it."""
 
     bytes: int
     place: Place
     address: int
     line: int
-    born: int
+    made_in: int
     given: str = ""
     output: bool = False
     constant: Constant | None = None
     number: int = -1
     calls: set[int] = field(default_factory=set)
     initial: list[tuple[int, Operation]] = field(default_factory=list)
-    settled: bool = False
+    is_used: bool = False
     storage: Any = None
 
 
@@ -110,10 +110,10 @@ class Session:
     def __init__(self, file: str, device: Device) -> None:
         self.file = file
         self.device = device
-        self.begin_anew()
+        self.reset()
 
-    def begin_anew(self) -> None:
-        """Forget all calls and memory, before a file is loaded."""
+    def reset(self) -> None:
+        """Clear all calls and memory, before a file is loaded."""
         self.call = 0
         self.over = False
         self.lowering = False
@@ -122,12 +122,12 @@ class Session:
         self.operations: list[Operation] = []
         self.order = StreamOrder()
         self.captures: list[list[Callable[[], None]]] = []
-        # Calls of cases whose second call repeated the first, except for the first contents of memory.
+        # Both calls of each case whose second call repeated the first, apart from first contents of memory.
         self.repeatable: set[int] = {0}
         self.named: list[Memory] = []
         self.stopped: PlanningStopped | None = None
         # The lines that calls of the function have left out.
-        self.left_out: dict[int, Skipped] = {}
+        self.left_out: dict[int, SkippedStatement] = {}
         self._by_storage: dict[int, Memory] = {}
         self._memories: list[Memory] = []
         self._addresses: list[int] = []
@@ -147,7 +147,7 @@ class Session:
         address = -(-self._next_address // DEVICE_ALIGNMENT) * DEVICE_ALIGNMENT + alignment % DEVICE_ALIGNMENT
         self._next_address = address + size + GAP
         memory = Memory(
-            bytes=size, place=place, address=address, line=self.line(), born=self.call, given=given, output=output,
+            bytes=size, place=place, address=address, line=self.line(), made_in=self.call, given=given, output=output,
             constant=constant, storage=storage)
         self._by_storage[storage._cdata] = memory
         self._memories.append(memory)
@@ -155,11 +155,11 @@ class Session:
         return memory
 
     def memory(self, storage: Any) -> Memory:
-        found = self._by_storage.get(storage._cdata)
-        if found is None:
+        memory = self._by_storage.get(storage._cdata)
+        if memory is None:
             # No mode has seen the allocation: a thread made it, or PyTorch's modes were switched off.
-            found = self.allocate(storage, storage.nbytes(), "host")
-        return found
+            memory = self.allocate(storage, storage.nbytes(), "host")
+        return memory
 
     def at(self, address: int) -> tuple[Memory, int] | None:
         """Return the memory in which an address lies, and the bytes from its start; None if there is none."""
@@ -180,25 +180,25 @@ class Session:
         return memory.number
 
     def record(self, operation: Operation, *, stream: int | None = None, asynchronous: bool = True) -> None:
-        """Record an operation in the current stream; `asynchronous` as in `StreamOrder.asked`."""
+        """Record an operation in the current stream; `asynchronous` as in `StreamOrder.order`."""
         if len(self.captures[-1] if self.captures else self.operations) >= MOST_OPERATIONS:
             raise TooLargeError(f"more than {MOST_OPERATIONS:,} launches, fills and copies in one call")
         stream = int(torch.cuda.current_stream().cuda_stream) if stream is None else stream
         if self.captures:
             self.captures[-1].append(partial(self._again, operation, stream, asynchronous))
         else:
-            self.operations.append(self.order.asked(
+            self.operations.append(self.order.order(
                 operation, lambda number: self.named[number].place, stream, asynchronous=asynchronous))
-        for number in named(operation):
+        for number in touched_buffers(operation):
             memory = self.named[number]
             if operation.op in ("launch", "copy") or self.captures:
-                memory.settled = True
-            elif not memory.settled:
+                memory.is_used = True
+            elif not memory.is_used:
                 memory.initial.append((self.call, operation))
 
     def _again(self, operation: Operation, stream: int, asynchronous: bool) -> None:
-        """Record an operation of a replayed graph. The present call uses its memory; another may have captured it."""
-        for number in named(operation):
+        """Record an operation of a replayed graph, whose memory the present call uses, whichever call captured it."""
+        for number in touched_buffers(operation):
             self.named[number].calls.add(self.call)
         self.record(operation, stream=stream, asynchronous=asynchronous)
 
@@ -224,7 +224,7 @@ class Session:
     def leave_out(self, why: Literal["print"], line: int, text: str) -> None:
         """Note that a line of the graded function is left out."""
         if len(self.left_out) < MOST_SKIPPED:
-            self.left_out.setdefault(line, Skipped(line=line, why=why, text=text.removeprefix("aten::")))
+            self.left_out.setdefault(line, SkippedStatement(line=line, why=why, text=text.removeprefix("aten::")))
 
     def refuse(self, why: Refusal, operator: str) -> NoReturn:
         if self.stopped is None:

@@ -18,39 +18,39 @@ from typing import Any
 
 from grader.host import failures
 from grader.host.record import MOST_SKIPPED, PlanningStopped, RefusedError, Session, SkippedError
-from grader.plan.messages import Absent, Failed, Skipped
+from grader.plan.messages import AbsentName, Failed, SkippedStatement
 
 # Functions that a file calls to show something: no launch depends on them.
 _SHOWING = frozenset({"print", "pprint", "debug", "info", "warning", "error"})
-_SPARED = "__spared__"
+_SKIPPABLE = "__skippable__"
 _QUOTED = re.compile(r"'(\w+)'")
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class OmittedStatement:
     """A statement that was left out, and the traceback of what ended it."""
 
-    skipped: Skipped
+    skipped: SkippedStatement
     traceback: str
 
 
 @dataclass
-class Missing:
+class MissingNames:
     """Names that the statements left out would have bound. `anything` is a statement left out that may have bound any
     name: an import of everything from a module, or code run from a text."""
 
-    names: dict[str, LeftOut] = field(default_factory=dict)
-    anything: LeftOut | None = None
+    names: dict[str, OmittedStatement] = field(default_factory=dict)
+    anything: OmittedStatement | None = None
 
-    def why(self, name: str) -> LeftOut | None:
+    def why(self, name: str) -> OmittedStatement | None:
         return self.names.get(name, self.anything)
 
-    def absent(self, seq: int, name: str, line: int) -> Absent | None:
+    def absent(self, seq: int, name: str, line: int) -> AbsentName | None:
         """Return the message that a name is missing since a statement was left out; None if that is not the reason."""
         left = self.why(name)
         if left is None:
             return None
-        return Absent(seq=seq, name=name[:200], line=line, skipped=left.skipped, traceback=left.traceback)
+        return AbsentName(seq=seq, name=name[:200], line=line, skipped=left.skipped, traceback=left.traceback)
 
 
 @dataclass
@@ -58,8 +58,8 @@ class LoadedFile:
     """The file as it was run."""
 
     module: types.ModuleType
-    skipped: list[Skipped]
-    missing: Missing
+    skipped: list[SkippedStatement]
+    missing: MissingNames
 
 
 def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile | Failed:
@@ -80,12 +80,12 @@ def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile 
     module = types.ModuleType(session.file.removesuffix(".py"), ast.get_docstring(tree))
     module.__file__ = session.file
     sys.modules[module.__name__] = module
-    sparing = _Sparing(tree)
+    marking = _MarkSkippable(tree)
     # A long chain of branches or terms compiles, and is too deep for the visitor.
     with suppress(RecursionError):
-        sparing.visit(tree)
-    module.__dict__[_SPARED] = Spared(session, sparing.names)
-    loaded = LoadedFile(module, [], Missing())
+        marking.visit(tree)
+    module.__dict__[_SKIPPABLE] = SkippableStatement(session, marking.names)
+    file = LoadedFile(module, [], MissingNames())
     flags = 0
     for statement in tree.body:
         if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
@@ -98,16 +98,16 @@ def run(session: Session, source: bytes, function: str, seq: int) -> LoadedFile 
         try:
             exec(code, module.__dict__)
         except BaseException as error:
-            given_up = _leave_out(session, loaded, statement, error, function, seq)
+            given_up = _leave_out(session, file, statement, error, function, seq)
             if isinstance(given_up, Failed):
                 return given_up
             if given_up:
                 break
     session.stopped = None
-    return loaded
+    return file
 
 
-class Spared:
+class SkippableStatement:
     """A context manager around a statement that shows or checks numbers: if it is refused, it is left out, which costs
     nothing. `names` are names that only such statements use: a NameError for one of them costs nothing, either."""
 
@@ -131,61 +131,62 @@ class Spared:
         return True
 
 
-class _Sparing(ast.NodeTransformer):
-    """A transformer that puts statements of functions under `Spared`: those that show or check something, and those
-    that make a name for these alone, such as PyTorch's answer to compare with. Line numbers stay as they are."""
+class _MarkSkippable(ast.NodeTransformer):
+    """A transformer that puts statements of functions under `SkippableStatement`: statements that show or check
+    something, and statements that make a name for these alone, such as PyTorch's answer to compare with. Line numbers
+    stay as they are."""
 
     def __init__(self, tree: ast.AST) -> None:
         self.names: set[str] = set()
-        self._spared: set[int] = set()
+        self._skippable: set[int] = set()
         self._acting: set[str] = set()
         # Compilers read functions that are kernels, also by `jit(function)`.
-        self._kernels = {given.id for one in ast.walk(tree) if isinstance(one, ast.Call) and _jits(one.func)
-                         for given in one.args if isinstance(given, ast.Name)}
-        functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
-        while found := {one.name for one in functions if one.name not in self._acting and self._acts(one, one)}:
-            self._acting |= found
+        self._kernels = {given.id for node in ast.walk(tree) if isinstance(node, ast.Call) and _jits(node.func)
+                         for given in node.args if isinstance(given, ast.Name)}
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+        while acting := {node.name for node in functions if node.name not in self._acting and self._acts(node, node)}:
+            self._acting |= acting
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         if node.name in self._kernels or any(map(_jits, node.decorator_list)):
             return node
         uses: dict[str, list[ast.stmt]] = {}
-        made: dict[str, list[ast.stmt]] = {}
-        _look(node, node, uses, made)
-        self._spared |= {
-            id(one) for one in ast.walk(node) if isinstance(one, ast.stmt) and _shows(one)
-            and not self._acts(one, node)}
+        bindings: dict[str, list[ast.stmt]] = {}
+        _look(node, node, uses, bindings)
+        self._skippable |= {
+            id(statement) for statement in ast.walk(node) if isinstance(statement, ast.stmt) and _shows(statement)
+            and not self._acts(statement, node)}
         names: set[str] = set()
-        while found := [name for name, statements in made.items() if name not in names and name in uses
-                        and all(_makes(one) for one in statements)
-                        and all(id(one) in self._spared for one in uses[name])]:
-            names.update(found)
-            self._spared |= {id(one) for name in found for one in made[name]}
+        while idle := [name for name, statements in bindings.items() if name not in names and name in uses
+                       and all(_makes(statement) for statement in statements)
+                       and all(id(use) in self._skippable for use in uses[name])]:
+            names.update(idle)
+            self._skippable |= {id(statement) for name in idle for statement in bindings[name]}
         self.names |= names
         return self.generic_visit(node)
 
     def visit(self, node: ast.AST) -> ast.AST:
-        if id(node) not in self._spared or not isinstance(node, ast.stmt):
-            found: ast.AST = super().visit(node)
-            return found
-        made = ast.With([ast.withitem(ast.Name(_SPARED, ast.Load()))], [node])
-        return ast.fix_missing_locations(ast.copy_location(made, node))
+        if id(node) not in self._skippable or not isinstance(node, ast.stmt):
+            visited: ast.AST = super().visit(node)
+            return visited
+        block = ast.With([ast.withitem(ast.Name(_SKIPPABLE, ast.Load()))], [node])
+        return ast.fix_missing_locations(ast.copy_location(block, node))
 
     def _acts(self, node: ast.AST, function: ast.FunctionDef) -> bool:
         """Return whether a part of a function launches a kernel, or changes an argument of the function in place,
         itself or in a function of the file that it calls."""
-        given = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+        given = {part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}
 
-        def of_given(one: ast.expr) -> bool:
-            return isinstance(one, ast.Name) and one.id in given
+        def of_given(expression: ast.expr) -> bool:
+            return isinstance(expression, ast.Name) and expression.id in given
 
-        for one in ast.walk(node):
-            if isinstance(one, ast.Call):
-                named = one.func
+        for part in ast.walk(node):
+            if isinstance(part, ast.Call):
+                named = part.func
                 if isinstance(named, ast.Subscript) or (isinstance(named, ast.Name) and named.id in self._acting) or (
                         isinstance(named, ast.Attribute) and named.attr.endswith("_") and of_given(named.value)):
                     return True
-            elif isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Store) and of_given(one.value):
+            elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store) and of_given(part.value):
                 return True
         return False
 
@@ -198,17 +199,17 @@ def _jits(node: ast.expr) -> bool:
 
 
 def _look(
-    node: ast.AST, statement: ast.stmt, uses: dict[str, list[ast.stmt]], made: dict[str, list[ast.stmt]]
+    node: ast.AST, statement: ast.stmt, uses: dict[str, list[ast.stmt]], bindings: dict[str, list[ast.stmt]]
 ) -> None:
-    """Collect for each name the statements that use it (`uses`) and those that bind or declare it (`made`)."""
+    """Collect for each name the statements that use it (`uses`) and those that bind or declare it (`bindings`)."""
     for child in ast.iter_child_nodes(node):
         within = child if isinstance(child, ast.stmt) else statement
         if isinstance(child, ast.Name):
-            (uses if isinstance(child.ctx, ast.Load) else made).setdefault(child.id, []).append(within)
+            (uses if isinstance(child.ctx, ast.Load) else bindings).setdefault(child.id, []).append(within)
         elif isinstance(child, (ast.Global, ast.Nonlocal)):
             for name in child.names:
-                made.setdefault(name, []).append(child)
-        _look(child, within, uses, made)
+                bindings.setdefault(name, []).append(child)
+        _look(child, within, uses, bindings)
 
 
 def _makes(statement: ast.stmt) -> bool:
@@ -220,39 +221,39 @@ def _makes(statement: ast.stmt) -> bool:
 def _shows(statement: ast.stmt) -> bool:
     """Return whether a statement shows or checks something and does nothing else."""
     if isinstance(statement, ast.If):
-        return all(_shows(one) for one in (*statement.body, *statement.orelse))
+        return all(_shows(node) for node in (*statement.body, *statement.orelse))
     called = statement.value.func if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
     name = called.id if isinstance(called, ast.Name) else called.attr if isinstance(called, ast.Attribute) else ""
     return isinstance(statement, ast.Assert) or name in _SHOWING
 
 
 def _leave_out(
-    session: Session, loaded: LoadedFile, statement: ast.stmt, error: BaseException, function: str, seq: int
+    session: Session, file: LoadedFile, statement: ast.stmt, error: BaseException, function: str, seq: int
 ) -> Failed | bool:
     """Note a statement that failed; return whether the file ends here, or why it is not usable at all."""
     trace, line = failures.traceback_of(session, error), failures.line(session, error) or statement.lineno
-    cascade = loaded.missing.why(getattr(error, "name", None) or "") if isinstance(error, NameError) else None
+    cascade = file.missing.why(getattr(error, "name", None) or "") if isinstance(error, NameError) else None
     why: Any = "exception"
-    said = failures.message(error)
+    detail = failures.message(error)
     if (stopped := session.stopped) is not None:
         why = stopped.why if stopped.why in ("process", "network") else "numbers"
-        said, line, trace = stopped.operator.removeprefix("aten::"), stopped.line, stopped.traceback
+        detail, line, trace = stopped.operator.removeprefix("aten::"), stopped.line, stopped.traceback
     elif isinstance(error, SkippedError):
-        why, said = "benchmark", ""
+        why, detail = "benchmark", ""
     elif cascade is not None:
-        why, said = cascade.skipped.why, cascade.skipped.text
-    elif _on_purpose(session, error) and function not in vars(loaded.module):
-        return Failed(seq=seq, failure="import_error", message=said, line=line, traceback=trace)
+        why, detail = cascade.skipped.why, cascade.skipped.text
+    elif _on_purpose(session, error) and function not in vars(file.module):
+        return Failed(seq=seq, failure="import_error", message=detail, line=line, traceback=trace)
     elif isinstance(error, ModuleNotFoundError):
-        why, said = "module", str(error.name)
-    left = LeftOut(Skipped(line=statement.lineno, why=why, text=failures.text(said, 200)), trace)
-    loaded.skipped.append(left.skipped)
-    del loaded.skipped[MOST_SKIPPED:]
+        why, detail = "module", str(error.name)
+    left = OmittedStatement(SkippedStatement(line=statement.lineno, why=why, text=failures.text(detail, 200)), trace)
+    file.skipped.append(left.skipped)
+    del file.skipped[MOST_SKIPPED:]
     for name in _bound(statement):
         if name == "*":
-            loaded.missing.anything = left
-        elif name not in vars(loaded.module):
-            loaded.missing.names[name] = left
+            file.missing.anything = left
+        elif name not in vars(file.module):
+            file.missing.names[name] = left
     return isinstance(error, SystemExit) and _on_purpose(session, error)
 
 

@@ -109,25 +109,25 @@ class _Graphs:
     def __init__(self, session: Session) -> None:
         class CUDAGraph:
             def __init__(self, *_: Any, **__: Any) -> None:
-                self.asked: list[Callable[[], None]] = []
+                self.requests: list[Callable[[], None]] = []
 
             def capture_begin(self, *_: Any, **__: Any) -> None:
-                self.asked = []
-                session.captures.append(self.asked)
+                self.requests = []
+                session.captures.append(self.requests)
 
             def capture_end(self) -> None:
                 session.captures.pop()
 
             def replay(self) -> None:
                 session.note("begin_graph", _State.stream.cuda_stream)
-                for one in self.asked:
-                    one()
+                for request in self.requests:
+                    request()
                 session.note("end_graph")
 
             def instantiate(self) -> None: ...
 
             def reset(self) -> None:
-                self.asked = []
+                self.requests = []
 
             def pool(self) -> tuple[int, int]:
                 return 0, 1

@@ -44,16 +44,16 @@ def structure_checks(names: Iterable[str]) -> tuple[CheckResult, ...]:
 
 
 @dataclass(frozen=True)
-class Judged:
+class CheckOutcome:
     """The outcome of a check. If it is a failure of ours, `error` is its exception."""
 
     check: CheckResult
     error: BaseException | None = None
 
 
-def results(judged: Iterable[Judged]) -> Iterator[CheckResult]:
+def results(outcomes: Iterable[CheckOutcome]) -> Iterator[CheckResult]:
     """Yield the checks alone. Raises the first error among them."""
-    for outcome in judged:
+    for outcome in outcomes:
         if outcome.error is not None:
             raise outcome.error
         yield outcome.check
@@ -69,7 +69,7 @@ def not_run(check: CheckResult, why: str) -> CheckResult:
     return check.model_copy(update={"outcome": "not_run", "detail": Detail(kind="exception", message=why)})
 
 
-def concluded(
+def with_outcome(
     check: CheckResult, detail: Detail | None, *, seconds: float | None = None, worst: float | None = None,
     timing: Timing | None = None,
 ) -> CheckResult:
@@ -105,7 +105,7 @@ def quotes(check: CheckResult) -> bool:
     return check.detail is not None and bool(check.detail.traceback or check.detail.output)
 
 
-def shortened(check: CheckResult, *, quoted: bool) -> CheckResult:
+def shorten(check: CheckResult, *, quoted: bool) -> CheckResult:
     """Return the check with its texts cleaned and shortened. Only the first check that quotes the submission does so at
     length, since the next case mostly says the same. `quoted`: an earlier check has quoted it."""
     if check.detail is None:

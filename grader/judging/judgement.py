@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 
-from grader.judging.checks import Judged, expected_checks, our_failure, speed_checks, structure_checks
+from grader.errors import InfrastructureError
+from grader.judging.checks import CheckOutcome, expected_checks, our_failure, speed_checks, structure_checks
 from grader.judging.judge import Extras, judge
-from grader.judging.prepared import Prepared
+from grader.judging.prepared import PreparedTask
 from grader.results.result import CheckResult
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 
 class Judgement:
@@ -17,7 +17,7 @@ class Judgement:
     order, and then `end`. `checks` holds a failure of ours for each check that was not taken; `seconds` is how long
     judging took."""
 
-    def __init__(self, prepared: Prepared, *, speed: bool = False) -> None:
+    def __init__(self, prepared: PreparedTask, *, speed: bool = False) -> None:
         self.task, self.extras, self.seconds = prepared.task, Extras(), 0.0
         assignment, device = self.task.assignment, self.task.device
         self.expected = (
@@ -28,7 +28,7 @@ class Judgement:
         self._prepared = prepared
         self._outcomes = self._judged()
 
-    def _judged(self) -> Generator[Judged]:
+    def _judged(self) -> Generator[CheckOutcome]:
         started = time.monotonic()
         try:
             self.extras = yield from judge(self._prepared, [self.expected[number] for number in self.selected])
@@ -39,17 +39,17 @@ class Judgement:
         """Return the next outcome, which has to belong to check `number`. If the outcome is a failure of ours, its
         error is raised."""
         try:
-            judged = next(self._outcomes)
+            outcome = next(self._outcomes)
         except StopIteration:
             raise InfrastructureError(f"the judge ended before check {self.expected[number].id}") from None
         except BaseException as error:
             self.checks[number] = our_failure(self.expected[number], f"{type(error).__name__}: {error}")
             raise
-        assert judged.check.id == self.expected[number].id
-        self.checks[number] = judged.check
-        if judged.error is not None:
-            raise judged.error
-        return judged.check
+        assert outcome.check.id == self.expected[number].id
+        self.checks[number] = outcome.check
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.check
 
     def end(self) -> None:
         """Let the judge finish after its last outcome."""

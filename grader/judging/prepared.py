@@ -1,5 +1,5 @@
-"""Preparation of a task: plans, machine code and a simulator's views, made on first demand, by any thread, also ahead
-of the task's turn."""
+"""Preparation of a task: plans, machine code and simulated calls, made on first demand, by any thread, also while an
+earlier task is judged."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from grader.course.cases import Case
 from grader.course.course import Course
 from grader.course.parameters import Inputs
 from grader.course.submission import Source
-from grader.judging.answers.answers import Compared, compared
+from grader.judging.answers.answers import AnswerComparisons, compared
 from grader.judging.answers.inputs import Draws
-from grader.judging.evidence.compiled import look_at_compiled
-from grader.judging.evidence.inspection import Seen, look_at_timed
-from grader.judging.evidence.witness import Foreseen, Witness
+from grader.judging.evidence.compiled import check_compiled
+from grader.judging.evidence.inspection import InspectedCall, inspect_timed
+from grader.judging.evidence.simulated import SimulatedView, SimulatorEvidence
 from grader.judging.explain import explain_missing, explain_stop, explain_unreadable
 from grader.judging.explain.stops import Stop
-from grader.judging.plans.planning import Unplanned, Wanted
-from grader.judging.plans.preparing import Preparing, kernels_of
-from grader.judging.plans.residency import crowded, tight_kernels, waits
+from grader.judging.plans.planning import RequestedCall, Unplanned
+from grader.judging.plans.residency import crowded_kernels, tight_kernels, waits
+from grader.judging.plans.toolchain import Toolchain, kernels_of
 from grader.judging.running import device as gpu
-from grader.judging.running.allowance import Allowance
-from grader.judging.running.lane import Station
-from grader.judging.running.simulation import Manner, Ran, Simulation
+from grader.judging.running.fork_servers import LaneForkServer
+from grader.judging.running.simulation import CallResult, Simulation
+from grader.judging.running.time_budget import TimeBudget
 from grader.plan import compiled
 from grader.plan.compiled import Binary
 from grader.plan.device import TARGETS
-from grader.plan.messages import Answers, Exhausted, Skipped, kernel_key
+from grader.plan.messages import Answers, Exhausted, RunOptions, SkippedStatement, kernel_key
 from grader.plan.plan import Launch, Plan
 from grader.results.result import Detail
 from grader.results.structure import Conditions
-from grader.sandbox.forkserver.conversation import Lost
+from grader.sandbox.forkserver.conversation import LostAnswer
 
 FEWEST_WAITING = 4
 """The fewest programs of a launch that show whether they wait for more than a neighbour."""
@@ -79,11 +79,11 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Stopped:
-    """The reason why there is no answer. `where` is put before the message."""
+class NoAnswer:
+    """The reason why there is no answer. `prefix` is put before the message."""
 
     stop: Stop
-    where: str = ""
+    prefix: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,19 +94,20 @@ class TaskPlans:
     plans: Mapping[str, Plan | Unplanned] = field(default_factory=dict)
     trouble: Detail | None = None
     printed: str = ""
-    skipped: Sequence[Skipped] = ()
+    skipped: Sequence[SkippedStatement] = ()
 
-    def explain(self, task: Task, stopped: Stopped) -> Detail:
+    def explain(self, task: Task, stopped: NoAnswer) -> Detail:
         """Return the reason why there is no answer, with all output of the submission."""
         stop = stopped.stop
         detail = explain_stop(task.assignment, task.text, stop)
-        printed = stop.output if isinstance(stop, Lost) else "" if isinstance(stop, compiled.Problem) else self.printed
-        return detail.model_copy(update={"message": stopped.where + detail.message, "output": printed})
+        printed = "" if isinstance(stop, compiled.Problem) else self.printed
+        printed = stop.output if isinstance(stop, LostAnswer) else printed
+        return detail.model_copy(update={"message": stopped.prefix + detail.message, "output": printed})
 
 
-class Once(Generic[T]):
-    """A value that is made on first demand; other threads wait meanwhile. An error of `make` is raised, and the next
-    demand tries again."""
+class LazyValue(Generic[T]):
+    """A value that the first call makes, while other threads wait. An error of `make` is raised, and the next call
+    tries again."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -120,54 +121,56 @@ class Once(Generic[T]):
             return self._made[0]
 
 
-class Prepared:
-    """A task with everything that can be made before its turn. `ahead` makes all of it; `judge` waits for the parts
-    that it needs.
+class PreparedTask:
+    """A task with everything that can be made before it is judged. `prefetch` makes all of it; `judge` waits for the
+    parts that it needs.
 
     With and without a GPU the same calls are planned in the same order, and a simulator runs the cases that it can: its
-    certain findings count on both. Confined processes are those of `station` (the lane's first by default); cases are
-    simulated by those of `simulating` (by default `station`).
+    certain findings count on both. Confined processes are those of `fork_server` (the lane's first by default); cases
+    are simulated by those of `simulating` (by default `fork_server`).
     """
 
-    def __init__(self, task: Task, station: Station | None = None, simulating: Station | None = None) -> None:
+    def __init__(
+        self, task: Task, fork_server: LaneForkServer | None = None, simulating: LaneForkServer | None = None
+    ) -> None:
         assignment, limits = task.assignment, task.course.limits
         on = gpu.properties() if task.on_gpu else TARGETS[task.course.gpu.target]
-        allowance = Allowance(inf if task.on_gpu else limits.attempt_seconds)
+        budget = TimeBudget(inf if task.on_gpu else limits.attempt_seconds)
         self.task, self.simulating = task, simulating
         self.draws = Draws(assignment, task.seed, cuda=task.on_gpu)
-        self.preparing = Preparing(assignment, task.source.content or b"", limits, on, allowance, station)
+        self.toolchain = Toolchain(assignment, task.source.content or b"", limits, on, budget, fork_server)
         self.simulation = Simulation(
-            self.preparing, seconds=limits.call_seconds, allowance=allowance, station=simulating)
-        self.witness = Witness(assignment, task.text, self.simulation, self._plan_for_simulator)
-        self.plan = Once(self._plan)
+            self.toolchain, seconds=limits.call_seconds, budget=budget, fork_server=simulating)
+        self.evidence = SimulatorEvidence(assignment, task.text, self.simulation, self._plan_for_simulator)
+        self.plan = LazyValue(self._plan)
         """The plans of all calls, or the reason why the file cannot be read or imported, or its function not be
         called."""
-        self.look = Once(self._look)
-        """A simulator's view of the first timed case."""
-        self.compiled = Once(self._compiled)
+        self.inspected = LazyValue(self._inspect)
+        """The first timed case in a simulator."""
+        self.compiled = LazyValue(self._compiled)
         """The name of the first case in which a kernel as compiled for a GPU goes wrong, and what is wrong; None if
         there is none."""
         self._stalls: dict[str, Exhausted | None] = {}
-        self.fit = Once(self._fit)
-        """The loss of the compiler that checks whether the plans' kernels fit the device; None if the compiler has
+        self.fit = LazyValue(self._fit)
+        """The failure of the compiler that checks whether the plans' kernels fit the device; None if the compiler has
         answered."""
 
     def build(self) -> None:
         """Begin to build the file, if its language has a builder."""
         if self.task.source.content is not None:
-            self.preparing.build()
+            self.toolchain.build()
 
-    def ahead(self) -> None:
+    def prefetch(self) -> None:
         """Make what the checks need later. Raises the errors that the checks would meet."""
         if self.plan().trouble is not None:
             return
-        self.look()
+        self.inspected()
         # All cases at once: while a GPU's answer is awaited, another process may replace the simulator.
         for case in self.task.assignment.cases_for("cpu") if self.task.on_gpu else ():
-            foreseen = self.foreseen(case, 0)
-            if foreseen.seen is None:
+            simulated_view = self.simulated_view(case, 0)
+            if simulated_view.result is None:
                 break
-            if not foreseen.right:
+            if not simulated_view.right:
                 return
         if all(isinstance(plan, Plan) for plan in self.plan().plans.values()):
             self.compiled()
@@ -175,42 +178,42 @@ class Prepared:
 
     def inputs(self, case: Case, call: int) -> list[Inputs]:
         """Return the inputs of a case's calls up to number `call`."""
-        with gpu.turn():
+        with gpu.exclusive():
             return [self.draws.inputs(case, call, number) for number in range(call + 1)]
 
-    def compared(self, ran: Ran, inputs: Inputs) -> Compared:
+    def compared(self, result: CallResult, inputs: Inputs) -> AnswerComparisons:
         """Compare a call's answer with the oracle's."""
-        with gpu.turn():
-            return compared(self.task.assignment, ran, inputs)
+        with gpu.exclusive():
+            return compared(self.task.assignment, result, inputs)
 
-    def code(self, plan: Plan) -> list[Binary] | Stopped:
+    def code(self, plan: Plan) -> list[Binary] | NoAnswer:
         """Return the machine code of a plan's kernels, in their order. Raises InfrastructureError."""
-        code = self.preparing.code(plan.kernels)
+        code = self.toolchain.code(plan.kernels)
         if isinstance(code, list):
             return code
-        return Stopped(code, "Compiled for a GPU: " if isinstance(code, Lost) else "")
+        return NoAnswer(code, "Compiled for a GPU: " if isinstance(code, LostAnswer) else "")
 
-    def foreseen(self, case: Case, call: int) -> Foreseen:
-        """Return the simulator's view of a call that a GPU runs as well."""
-        return self.witness.foreseen(case, call, lambda number: self.inputs(case, number), self.compared)
+    def simulated_view(self, case: Case, call: int) -> SimulatedView:
+        """Return a call that a GPU runs as well, as a simulator sees it."""
+        return self.evidence.simulated_view(case, call, lambda number: self.inputs(case, number), self.compared)
 
     def stalled(self, case: Case, plan: Plan) -> Exhausted | None:
         """Return the stall of a first call: its programs wait for others that the device cannot hold beside them, by
         their registers. None if there is no stall."""
-        facts = self.preparing.facts(plan)
-        if not waits(plan, self.preparing.device, facts):
+        facts = self.toolchain.facts(plan)
+        if not waits(plan, self.toolchain.device, facts):
             return None
-        manner = Manner(registers={number: one.registers for number, one in facts.items()})
-        ran = self.simulation.run(self.task.assignment, case, plan, self.inputs(case, 0), manner)
+        options = RunOptions(registers={number: fact.registers for number, fact in facts.items()})
+        ran = self.simulation.run(self.task.assignment, case, plan, self.inputs(case, 0), options)
         return ran if isinstance(ran, Exhausted) and ran.what == "stalled" else None
 
     def stalled_when_large(self, plan: Plan) -> Exhausted | None:
         """Return the stall of a call that no simulator runs whole: its programs wait for each other, and the device
-        does not hold all of them at a time. That they wait for more than some neighbours is seen in the small cases
-        with a launch of the same kernel: all stall where half of the programs are held. None if there is no stall."""
-        for launch, held in crowded(plan, self.preparing.device, self.preparing.facts(plan)):
-            key = kernel_key(plan.kernels[launch.kernel])
-            if (stalled := self._waiting(key)) is not None:
+        does not hold all of them at a time. The small cases with a launch of the same kernel show that programs wait
+        for more than some neighbours: all these cases stall if half of the programs are held. None if there is no
+        stall."""
+        for number, held in crowded_kernels(plan, self.toolchain.device, self.toolchain.facts(plan)).items():
+            if (stalled := self._waiting(kernel_key(plan.kernels[number]))) is not None:
                 return stalled.model_copy(update={"resident": held})
         return None
 
@@ -221,12 +224,15 @@ class Prepared:
             self._stalls[key] = None
             for case in self.task.assignment.cases_for("cpu"):
                 plan = self._plan_for_simulator(case)
-                most = 0 if plan is None else max((prod(one.grid) for one in plan.first if isinstance(
-                    one, Launch) and kernel_key(plan.kernels[one.kernel]) == key), default=0)
-                if plan is None or most < FEWEST_WAITING:
+                if plan is None:
                     continue
-                manner = Manner(resident=most // 2)
-                ran = self.simulation.run(self.task.assignment, case, plan, self.inputs(case, 0), manner)
+                same = {number for number, kernel in enumerate(plan.kernels) if kernel_key(kernel) == key}
+                most = max((prod(one.grid) for one in plan.first if isinstance(one, Launch) and one.kernel in same),
+                           default=0)
+                if most < FEWEST_WAITING:
+                    continue
+                options = RunOptions(resident=most // 2)
+                ran = self.simulation.run(self.task.assignment, case, plan, self.inputs(case, 0), options)
                 self._stalls[key] = ran if isinstance(ran, Exhausted) and ran.what == "stalled" else None
                 if self._stalls[key] is None:
                     break
@@ -239,46 +245,46 @@ class Prepared:
         if source.content is None:
             return TaskPlans(trouble=explain_missing(assignment, source.elsewhere))
         cases = {case.name: case for case in (*assignment.cases, *assignment.timed)}
-        with gpu.turn():
-            wanted = [Wanted(case, self.draws.scalars(case), Answers(candidate=number))
+        with gpu.exclusive():
+            wanted = [RequestedCall(case, self.draws.scalars(case), Answers(candidate=number))
                       for number, case in enumerate(cases.values())]
         public, hidden = ([call for call in wanted if call.case.hidden == which] for which in (False, True))
-        planning = self.preparing.plan(public)
+        planning = self.toolchain.plan(public)
         if planning.loading is not None:
             failed = TaskPlans(printed=planning.printed, skipped=planning.skipped)
-            return TaskPlans(trouble=failed.explain(self.task, Stopped(planning.loading)), skipped=planning.skipped)
+            return TaskPlans(trouble=failed.explain(self.task, NoAnswer(planning.loading)), skipped=planning.skipped)
         # Hidden cases come later, in planners of their own: what host code learns of them goes into no public plan or
         # print.
-        outcomes = planning.outcomes + (self.preparing.plan(hidden).outcomes if hidden else [])
+        outcomes = planning.outcomes + (self.toolchain.plan(hidden).outcomes if hidden else [])
         plans = dict(zip((call.case.name for call in public + hidden), outcomes, strict=True))
         if self.task.on_gpu:
             # All kernels at once, so that free cores compile them side by side.
-            self.preparing.binaries(kernels_of(plans.values()))
+            self.toolchain.binaries(kernels_of(plans.values()))
         run = plans if self.task.on_gpu else {case.name for case in assignment.timed}
         # Configurations of autotuners that cannot be launched are passed over.
         for calls in (public, hidden):
             names = [call.case.name for call in calls]
-            launchable = self.preparing.launchable(calls, [plans[name] for name in names], run)
+            launchable = self.toolchain.launchable(calls, [plans[name] for name in names], run)
             plans.update(zip(names, launchable, strict=True))
         return TaskPlans(plans, printed=planning.printed, skipped=planning.skipped)
 
-    def _look(self) -> Seen | None:
+    def _inspect(self) -> InspectedCall | None:
         # With a budget of its own, which takes no time from the cases.
         seconds = self.task.course.limits.call_seconds
-        simulation = self.simulation.under(Allowance(seconds), self.preparing.station)
-        return look_at_timed(self.task.assignment, self.plan().plans, simulation)
+        simulation = self.simulation.under(TimeBudget(seconds), self.toolchain.fork_server)
+        return inspect_timed(self.task.assignment, self.plan().plans, simulation)
 
     def _compiled(self) -> tuple[str, Detail] | None:
-        return look_at_compiled(
-            self.task.assignment, self.task.text, self.plan().plans, self.preparing,
+        return check_compiled(
+            self.task.assignment, self.task.text, self.plan().plans, self.toolchain,
             lambda case: self.inputs(case, 0), self.compared)
 
-    def _fit(self) -> Lost | None:
+    def _fit(self) -> LostAnswer | None:
         plans = [(name, plan) for name, plan in self.plan().plans.items() if isinstance(plan, Plan)]
         timed = {case.name for case in self.task.assignment.timed}
-        return self.preparing.fit(
+        return self.toolchain.fit(
             [*kernels_of(plan for name, plan in plans if name in timed),
-             *(kernel for _, plan in plans for kernel in tight_kernels(plan, self.preparing.device))],
+             *(kernel for _, plan in plans for kernel in tight_kernels(plan, self.toolchain.device))],
             kernels_of(plan for _, plan in plans))
 
     def _plan_for_simulator(self, case: Case) -> Plan | None:
@@ -286,16 +292,16 @@ class Prepared:
         return plan if isinstance(plan, Plan) and case.needs == "any" else None
 
 
-class Ahead:
-    """Tasks that are prepared in the background: those of a station one after another."""
+class Prefetch:
+    """Tasks that are prepared in the background, one after another for each fork server."""
 
-    def __init__(self, tasks: Sequence[Prepared]) -> None:
-        self._under_way = [task.preparing.station.ahead.submit(self._prepare, task) for task in tasks]
+    def __init__(self, tasks: Sequence[PreparedTask]) -> None:
+        self._under_way = [task.toolchain.fork_server.background.submit(self._prepare, task) for task in tasks]
 
-    def _prepare(self, task: Prepared) -> None:
+    def _prepare(self, task: PreparedTask) -> None:
         # The check that needs the failed part meets the same failure, and reports it.
         with suppress(Exception):
-            task.ahead()
+            task.prefetch()
 
     def wait(self) -> None:
         """Wait until all tasks are prepared."""
@@ -303,5 +309,5 @@ class Ahead:
 
     def drop(self) -> None:
         """Drop the tasks whose preparation has not begun."""
-        for one in self._under_way:
-            one.cancel()
+        for future in self._under_way:
+            future.cancel()

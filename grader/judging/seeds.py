@@ -13,14 +13,14 @@ from grader.course.assignment import Assignment
 from grader.course.cases import Case, shape_of
 from grader.course.parameters import Inputs, Scalar, Value
 from grader.judging.answers.answers import device_of
-from grader.judging.answers.compare import unguarded
+from grader.judging.answers.compare import compare_unchecked
 from grader.judging.answers.inputs import Draws
 from grader.judging.explain.evidence import Hint
 from grader.judging.explain.wording import listed, phrases_of
-from grader.judging.plans.planning import Wanted
-from grader.judging.prepared import Prepared
-from grader.judging.running.machine import CallRunner
-from grader.judging.running.simulation import Ran
+from grader.judging.plans.planning import RequestedCall
+from grader.judging.prepared import PreparedTask
+from grader.judging.running.machine import SimulatedMachine
+from grader.judging.running.simulation import CallResult
 from grader.languages.phrases import fact
 from grader.plan.plan import Plan
 from grader.results.result import Detail
@@ -30,48 +30,48 @@ FEWEST, MOST = 32, 1 << 17
 
 
 def wrong_seed(
-    prepared: Prepared, machine: CallRunner, case: Case, plan: Plan, inputs: Inputs, ran: Ran
+    prepared: PreparedTask, machine: SimulatedMachine, case: Case, plan: Plan, inputs: Inputs, result: CallResult
 ) -> Detail | None:
     """Return what is wrong with how an answer follows from drawn whole-number scalars, the seeds; None if nothing is,
-    for an assignment without a statistic, and in all but one of its cases. `ran` is the outcome of the first call.
+    for an assignment without a statistic, and in all but one of its cases. `result` is the outcome of the first call.
     Raises InfrastructureError."""
     assignment = prepared.task.assignment
-    if case != _chosen(assignment):
+    if case != _seed_case(assignment):
         return None
-    others = _others(prepared, case)
+    others = _other_scalars(prepared, case)
     if not others:
         return None
     words, name = phrases_of(assignment, prepared.task.text), listed([*others])
     again = machine.run(case, plan, [inputs], again=True)
-    if isinstance(again, Ran) and not _equal(assignment, inputs, again, ran):
-        return Hint(fact("seed.again.seen", name=name), fact("seed.again.look", name=name), "seed").detail(
+    if isinstance(again, CallResult) and not _equal(assignment, inputs, again, result):
+        return Hint(fact("seed.again.seen", name=name), fact("seed.again.advice", name=name), "seed").detail(
             words, "wrong_values")
     # One seed at a time: a kernel that heeds only one of two would give another answer if both changed.
-    wanted = [Wanted(case, {**prepared.draws.scalars(case), one: value}) for one, value in others.items()]
-    for (one, value), outcome in zip(others.items(), prepared.preparing.plan(wanted).outcomes, strict=True):
+    wanted = [RequestedCall(case, {**prepared.draws.scalars(case), name: value}) for name, value in others.items()]
+    for (scalar, value), outcome in zip(others.items(), prepared.toolchain.plan(wanted).outcomes, strict=True):
         if not isinstance(outcome, Plan):
             continue
-        other = machine.run(case, outcome, [{**inputs, one: value}])
-        if isinstance(other, Ran) and other.same_answer(ran):
-            return Hint(fact("seed.ignored.seen", name=one, value=inputs[one], other=value),
-                        fact("seed.ignored.look", name=one), "seed").detail(words, "wrong_values")
+        other = machine.run(case, outcome, [{**inputs, scalar: value}])
+        if isinstance(other, CallResult) and other.same_answer(result):
+            return Hint(fact("seed.ignored.seen", name=scalar, value=inputs[scalar], other=value),
+                        fact("seed.ignored.advice", name=scalar), "seed").detail(words, "wrong_values")
     return None
 
 
-def _equal(assignment: Assignment, inputs: Inputs, again: Ran, ran: Ran) -> bool:
+def _equal(assignment: Assignment, inputs: Inputs, again: CallResult, result: CallResult) -> bool:
     """Return whether two right answers agree; sums may be rounded in another order."""
     for view in assignment.views():
         name = view.output.name
         # Both may be off by the tolerance.
-        first = ran.outputs[name].to(device_of(inputs))
+        first = result.outputs[name].to(device_of(inputs))
         first = first.to(torch.float64) if first.is_floating_point() else first
         allowed = None if view.tolerance is None else 2 * view.tolerance(inputs, first)
-        if not unguarded(again.outputs[name], first, allowed).passed:
+        if not compare_unchecked(again.outputs[name], first, allowed).passed:
             return False
     return True
 
 
-def _chosen(assignment: Assignment) -> Case | None:
+def _seed_case(assignment: Assignment) -> Case | None:
     """Return the largest public case of FEWEST to MOST elements; None for an assignment without a statistic."""
     sizes = {case.name: max(prod(shape_of(output, case)) for output in assignment.outputs)
              for case in assignment.cases_for("cpu")}
@@ -79,7 +79,7 @@ def _chosen(assignment: Assignment) -> Case | None:
     return max(public, key=lambda case: sizes[case.name], default=None) if assignment.statistic else None
 
 
-def _others(prepared: Prepared, case: Case) -> Mapping[str, Value]:
+def _other_scalars(prepared: PreparedTask, case: Case) -> Mapping[str, Value]:
     """Return other values for the whole-number scalars that are drawn, by name; scalars that come out the same are left
     out."""
     task, own = prepared.task, prepared.draws.scalars(case)

@@ -33,7 +33,6 @@ SMALLEST16, SMALLEST_NORMAL32 = 2.0**-24, 2.0**-126
 
 Rows = Callable[[Inputs, Any], Inputs]
 Tolerance = Callable[[Inputs, Any], Any]
-SpotCheck = Callable[[Sequence[Inputs], Any], Callable[[Sequence[Inputs], Sequence[Any]], Any]]
 
 
 def eps(dtype: torch.dtype) -> float:
@@ -46,8 +45,8 @@ def rounding(answer: Tensor, dtype: torch.dtype) -> Tensor:
     """Return the absolute error allowed for each element (float64) of an `answer` that is rounded once to a float
     dtype: twice the error of rounding to the nearest."""
     info = torch.finfo(dtype)
-    # Subnormal numbers lie as far apart as the smallest normal ones. GPUs may flush those of float32 and bfloat16 to
-    # zero.
+    # Subnormal numbers lie as far apart as the smallest normal ones. GPUs may flush subnormals of float32 and bfloat16
+    # to zero.
     least = info.smallest_normal * (1 if dtype in (torch.float32, torch.bfloat16) else info.eps)
     return info.eps * answer.abs() + least
 
@@ -106,8 +105,9 @@ def assignment(
 
     outputs = [p.name for p in parameters if isinstance(p, Output | Update)]
     judged = {"tolerance": tolerance, "rows": rows, **{key: more.pop(key, None) for key in ("columns", "spot_check")}}
-    of_output = {name: {key: _read_rows(value) for key, value in rules.items()}
-                 for name, rules in _by_output(judged, outputs).items()}
+    of_output: dict[str, dict[str, Any]] = {
+        name: {key: rows_of(*value.split()) if isinstance(value, str) else value for key, value in rules.items()}
+        for name, rules in _by_output(judged, outputs).items()}
     alone = of_output[outputs[0]] if len(outputs) == 1 else {}
     return Assignment(
         parameters=tuple(parameters), distributions=distributions, make_inputs=maker(parameters, distributions),
@@ -121,7 +121,3 @@ def _by_output(judged: Mapping[str, Any], outputs: Sequence[str]) -> dict[str, d
             raise ValueError(f"{key}: {min(unknown)} is no output; name one of {', '.join(outputs)}")
     return {name: {key: given.get(name) if isinstance(given, Mapping) else given for key, given in judged.items()}
             for name in outputs}
-
-
-def _read_rows(given: Any) -> Any:
-    return rows_of(*given.split()) if isinstance(given, str) else given

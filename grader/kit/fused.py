@@ -166,7 +166,7 @@ NONE, EVEN, OFTEN, BOOLS = 0, 1, 2, 3
 """Kinds of whole numbers: none, uniformly distributed, with some that come often, bools."""
 
 
-def _whole(distribution: Distribution, sizes: Sizes) -> tuple[int, int, int, float]:
+def _integers(distribution: Distribution, sizes: Sizes) -> tuple[int, int, int, float]:
     """Return a distribution's whole numbers: their kind, the lowest, their count, and the share of `Indices.repeats` or
     `Bools`."""
     if isinstance(distribution, Whole):
@@ -197,7 +197,7 @@ def draws(distribution: Distribution, shape: Sequence[int], dtype: torch.dtype, 
         return dtype in (torch.float32, torch.float16, torch.bfloat16)
     if isinstance(distribution, Bits | Bytes):
         return dtype == (torch.uint8 if isinstance(distribution, Bytes) else torch.float32)
-    kind, _, span, _ = _whole(distribution, sizes)
+    kind, _, span, _ = _integers(distribution, sizes)
     return kind != NONE and 0 < span <= 1 << 31 and not dtype.is_floating_point
 
 
@@ -213,7 +213,7 @@ def draw_all(
     spread = distribution if isinstance(distribution, Spread) else Spread(axis=None)
     assert not isinstance(distribution, Spread) or tables is not None, "a tensor of numbers has a Spread"
     levels, step = (distribution.levels, distribution.step) if isinstance(distribution, Bytes) else (0, 0)
-    kind, least, span, share = _whole(distribution, sizes)
+    kind, least, span, share = _integers(distribution, sizes)
     whole = keys if kind == NONE else _on_device(least, span, math.ceil(share * 2**32), keys.device)
     outliers, loud = spread.outliers, spread.loud
     down = loud is not None and loud.axis == 1

@@ -83,6 +83,7 @@ def norm_mistakes(size: str, blocks: Sequence[int]) -> Iterator[Mistake]:
          lambda x, weight, eps: by_mean(mean_square(x), x, weight[:1].expand_as(weight), eps)),
         ("sum for mean", f"The sum of the squares was used for their mean: divide it by {size}.",
          lambda x, weight, eps: by_mean(mean_square(x) * x.shape[-1], x, weight, eps)),
+        ("mean rounded down", "The mean was rounded down to a whole number: divide floats, and keep it so.", _floor),
         ("no root", "The square root is missing: divide by √(mean + eps).",
          lambda x, weight, eps: scaled(x, weight, mean_square(x) + eps)),
         ("times the root", "x was multiplied by the root: divide by it, or multiply by {rsqrt}.",
@@ -119,13 +120,16 @@ def norm_mistakes(size: str, blocks: Sequence[int]) -> Iterator[Mistake]:
     # 0 stands for the smallest power of two that holds a row.
     for block in (0, *blocks):
         yield Mistake(
-            name="mean over the block",
-            hint=f"The sum was divided by the size of the block, or of all blocks together: divide by {size}.",
-            answer=_divided_by(block))
+            name="mean over the block", answer=_divided_by(block),
+            hint=f"The sum was divided by the size of the block, or of all blocks together: divide by {size}.")
     for block in blocks:
         yield Mistake(
             name="first weights again", hint=f"Every block of x was multiplied by the first {block:,} weights: in the "
             "loop the load of the weight needs the same columns as x.", answer=_weights_again(block))
+
+
+def _floor(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    return by_mean(mean_square(x).floor(), x, weight, eps)
 
 
 def _layer_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:

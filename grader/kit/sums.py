@@ -85,17 +85,20 @@ def overlap_twice(terms: Tensor, block: int) -> Tensor | None:
 
 
 def own_warp(terms: Tensor, block: int) -> Tensor | None:
-    """Return, for each element, the sum of its own warp, where the threads of a block take turns."""
-    n, warps = terms.shape[-1], block // 32
-    if warps < 2 or block % 32 or n <= 32:
-        return None
-    rounds = torch.nn.functional.pad(terms, (0, -n % block)).view(*terms.shape[:-1], -1, warps, 32)
-    return rounds.sum((-3, -1))[..., torch.arange(n) % block // 32]
+    """Return, for each element, the sum of its own warp."""
+    sums = _of_warps(terms, block)
+    return None if sums is None else sums[..., torch.arange(terms.shape[-1]) % block // 32]
 
 
 def first_warp(terms: Tensor, block: int) -> Tensor | None:
-    sums = own_warp(terms, block)
+    sums = _of_warps(terms, block)
     return None if sums is None else sums[..., :1]
+
+
+def half_of_warps(terms: Tensor, block: int) -> Tensor | None:
+    sums = _of_warps(terms, block)
+    # In a single round it is the sum of a block of half the size.
+    return None if sums is None or block < 128 or terms.shape[-1] <= block else _sum(sums[..., : block // 64])
 
 
 def ones_after_the_end(terms: Tensor, block: int) -> Tensor | None:
@@ -105,6 +108,15 @@ def ones_after_the_end(terms: Tensor, block: int) -> Tensor | None:
 
 def _sum(terms: Tensor) -> Tensor:
     return terms.sum(dim=-1, keepdim=True)
+
+
+def _of_warps(terms: Tensor, block: int) -> Tensor | None:
+    """Return the sum of each warp of a block whose threads take turns; None if there is only one."""
+    n, warps = terms.shape[-1], block // 32
+    if warps < 2 or block % 32 or n <= 32:
+        return None
+    rounds = torch.nn.functional.pad(terms, (0, -n % block)).view(*terms.shape[:-1], -1, warps, 32)
+    return rounds.sum((-3, -1))
 
 
 def _of_blocks(terms: Tensor, block: int) -> Tensor | None:
@@ -141,5 +153,7 @@ OF_WARPS = (
      "and add them up behind a barrier.", own_warp),
     ("first warp only", "Only the elements of the first warp are in the sum: the warps of a block store their sums to "
      "shared memory, and add them up behind a barrier.", first_warp),
+    ("half of the warps", "Only half of the warps' sums are added: a block has as many as its threads divided by 32.",
+     half_of_warps),
 )
 """Families for `wrong_sums`: reductions by shuffles that end within a warp."""

@@ -41,7 +41,7 @@ class Whole(Values):
 
     def draw(self, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, generator: torch.Generator) -> Tensor:
         low, high = self._bounds(sizes)
-        x = _even(low, high, shape, dtype, generator)
+        x = _uniform(low, high, shape, dtype, generator)
         return _with_ends(x, low, high, generator)
 
     def middle(self, sizes: Sizes) -> int:
@@ -62,8 +62,8 @@ class Indices(Values):
 
     def draw(self, shape: Sequence[int], dtype: torch.dtype, sizes: Sizes, generator: torch.Generator) -> Tensor:
         last, device = value_of(self.high, sizes) - 1, generator.device
-        x = _even(0, last, shape, dtype, generator)
-        often = torch.stack([*torch.tensor([0, last], device=device), _even(0, last, (), torch.int64, generator)])
+        x = _uniform(0, last, shape, dtype, generator)
+        often = torch.stack([*torch.tensor([0, last], device=device), _uniform(0, last, (), torch.int64, generator)])
         which = torch.randint(3, tuple(shape), generator=generator, device=device)
         x = torch.where(_shared(self.repeats, shape, generator), often[which].to(dtype), x)
         return _with_ends(x, 0, last, generator)
@@ -164,7 +164,7 @@ class Fixed(Values):
         return self.value
 
 
-def _even(low: int, high: int, shape: Sequence[int], dtype: torch.dtype, generator: torch.Generator) -> Tensor:
+def _uniform(low: int, high: int, shape: Sequence[int], dtype: torch.dtype, generator: torch.Generator) -> Tensor:
     _hold(dtype, low, high)
     # The end is exclusive. Beyond the largest int64 it would not fit, so it stops there.
     end = min(high + 1, torch.iinfo(torch.int64).max)
@@ -187,10 +187,10 @@ def _shared(share: float, shape: Sequence[int], generator: torch.Generator) -> T
 
 
 def _exact(values: Sequence[Value], dtype: torch.dtype) -> Tensor:
-    made = torch.tensor(values, dtype=torch.float64 if any(isinstance(v, float) for v in values) else torch.int64)
-    if not dtype.is_floating_point and made.to(dtype).tolist() != list(values):
+    tensor = torch.tensor(values, dtype=torch.float64 if any(isinstance(v, float) for v in values) else torch.int64)
+    if not dtype.is_floating_point and tensor.to(dtype).tolist() != list(values):
         raise ValueError(f"{str(dtype).removeprefix('torch.')} cannot hold {', '.join(map(str, values))}; give others")
-    return made.to(dtype)
+    return tensor.to(dtype)
 
 
 def _hold(dtype: torch.dtype, low: int, high: int) -> None:

@@ -5,8 +5,8 @@ The folder's `confined/` has `planner/`, `simulator/` and `compiler/`, and a `bu
 before they are planned. Each of these has a `main.py` whose `serve` answers the judge in a confined process
 (`grader.plan.serving`). Requests are in `grader.plan.messages` and `compiling`, the facts that a launcher needs in
 `grader.plan.compiled`. Host code in Python is planned by `grader.host.planner`. A `main.py` with `STARTS_PROGRAMS =
-True` may start programs. `FRONT_END` in the folder's `__init__.py` is what the judge itself has to know of the
-language; an import of the folder imports neither compiler nor PyTorch.
+True` may start programs. `FRONT_END` in the folder's `__init__.py` holds the judge's own knowledge of the language; an
+import of the folder imports neither compiler nor PyTorch.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ accesses by which threads may wait for others, no declared bound on a block's th
 
 
 @dataclass(frozen=True)
-class Foreign:
-    """Code that is not of the kernel's language. For inline assembly, or a function that neither the language nor its
-    library has, `text` is what stands in the kernel; for a whole kernel of a library, `text` is its name."""
+class ForeignCode:
+    """Code that is not of the kernel's language. `text` is inline assembly, or the name of a function that neither the
+    language nor its library has, or the name of a library's kernel."""
 
     kind: Literal["assembly", "function", "library"]
     text: str
@@ -64,45 +64,51 @@ class Parameter(Protocol):
 # There is one object for each language: it equals itself alone, and can be a key.
 @dataclass(frozen=True, eq=False)
 class FrontEnd:
-    """A language, as the judge sees it. Each function may get hostile text, and starts no program.
-
-    `name` is the folder's name, `suffix` the suffix of files in this language, with its dot. `signature(name,
-    parameters)` returns a signature as a student writes it. `outline` reads a file's text, or a notebook's.
-    `read_kernel` returns what is foreign in a kernel, each once; `check_launch` checks that a launch has its kernel's
-    options, and arguments that fit the signature (the caller has checked their number). Both raise Malformed for what
-    no planner of ours writes. `argument_names` returns the entry's names for the arguments of a launch. `traits`
-    returns a kernel's traits, `blocks` the sizes of the blocks of elements that a launch works on, as far as they show.
-    `launch_options` are the language's words for fields of a `Launch`, `phrases` its words for what the judge finds.
-    `title` is the language's name for people, `jplag` its name in JPlag, which compares every other language as text.
-    `lowers_to` is the front end that simulates the PTX which this one's compiler gives to the assembler (`Binary.ptx`),
-    "" if none does. `edits`: the planner lists edits of a file. `problem` returns what is missing for the language and,
-    after a semicolon, how to get it; "" if nothing is. `tools` returns the folders of the tools that are there: the
-    language's processes may read each, and start programs in its `bin`. `installed` names these tools in one line.
-    If another language has the same suffix, `claims` says whether a file's text is in this one; the language without
-    `claims` has all other files of that suffix. `lacks` are the conditions on how kernels work that none of the
-    language can meet.
-    """
+    """A language, as the judge sees it. Each function may get hostile text, and starts no program."""
 
     name: str
+    """The folder's name."""
     suffix: str
+    """The suffix of files in this language, with its dot."""
     signature: Callable[[str, Sequence[Parameter]], str]
-    read_kernel: Callable[[Kernel], tuple[Foreign, ...]]
+    """Return the signature of a function with this name and parameters, as a student writes it."""
+    read_kernel: Callable[[Kernel], tuple[ForeignCode, ...]]
+    """Return the foreign code in a kernel, each piece once. Raises Malformed for a text that no planner of ours
+    writes."""
     check_launch: Callable[[Launch, Kernel], None]
+    """Check that a launch has its kernel's options, and that its arguments fit the signature; the caller has checked
+    their number. Raises Malformed."""
     argument_names: Callable[[Kernel], list[str]]
+    """Return the kernel's names for the arguments of a launch."""
     launch_options: Mapping[Literal["cluster", "cooperative", "programmatic"], str]
+    """The language's words for fields of a `Launch`."""
     traits: Callable[[Kernel], frozenset[Trait]]
+    """Return a kernel's traits."""
     phrases: Phrases
+    """The language's words for findings, hints and remarks."""
     blocks: Callable[[Launch, Kernel], frozenset[int]] = lambda launch, kernel: frozenset()
+    """Return the sizes of the blocks of elements on which a launch works, if the kernel shows them."""
     title: str = ""
+    """The language's name for people."""
     jplag: str = "text"
+    """The language's name in JPlag, which compares every other language as text."""
     lowers_to: str = ""
+    """The front end that simulates the PTX of this one's compiler (`Binary.ptx`); "" if none does."""
     outline: Callable[[str], Outline] = lambda text: Outline()
+    """Return the outline of a file's text, or of a notebook's."""
     edits: bool = False
+    """The planner lists edits of a file."""
     problem: Callable[[], str] = lambda: ""
+    """Return what the machine lacks for the language and, after a semicolon, how to get it; "" if it lacks nothing."""
     tools: Callable[[], Sequence[str]] = lambda: ()
+    """Return the folders of the language's tools: its processes may read each, and start programs in its `bin`."""
     installed: Callable[[], str] = lambda: ""
+    """Return the names of these tools in one line."""
     claims: Callable[[str], bool] | None = None
+    """Return whether a file's text is in this language, if another language has the same suffix. The language without
+    `claims` has all other files of that suffix."""
     lacks: frozenset[str] = frozenset()
+    """The conditions on how kernels work that no kernel of the language can meet."""
 
 
 @cache
@@ -126,16 +132,16 @@ def problem() -> str:
     try:
         front_ends()
     except Exception as error:
-        return f"{language_folders.ELSEWHERE}: {type(error).__name__}: {error}; mend this language, or leave it out"
+        return f"{language_folders.VARIABLE}: {type(error).__name__}: {error}; mend this language, or leave it out"
     return ""
 
 
 def of(kernel: Kernel) -> FrontEnd:
     """Return the front end of a kernel. Raises Malformed for a language without one."""
-    found = front_ends().get(kernel.language)
-    if found is None:
+    front_end = front_ends().get(kernel.language)
+    if front_end is None:
         raise Malformed(f"a kernel in {kernel.language[:20]!a}, which no front end reads")
-    return found
+    return front_end
 
 
 def suffixes() -> list[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from grader.plan.findings import OutOfBounds, Undefinable, Undefined
+from grader.plan.findings import OutOfBounds, Undefinable, UndefinedBehaviour
 from grader.plan.messages import Refusal, Why
 
 HERE = Path(__file__).parent
@@ -55,22 +55,23 @@ class Clue:
 
 @dataclass(frozen=True)
 class Slip:
-    """A part of a file that its author cannot mean: what was `seen` in a line, and where to `look`. `empties`: it may
-    leave elements unwritten."""
+    """A part of a file that its author cannot mean: what was `seen` in a line, and an `advice`. `empties`: it may leave
+    elements unwritten. `undefined`: an answer that comes out right rests on a value that nothing defines."""
 
     line: int
     seen: Fact
-    look: Fact
+    advice: Fact
     empties: bool = False
+    undefined: bool = False
 
 
 @dataclass(frozen=True)
-class Closer:
-    """A closer look at undefined behaviour, in the file's text: `values` fill the sentence in place of the finding's
-    own, and `look` replaces its advice."""
+class TextEvidence:
+    """Evidence of undefined behaviour in a file's text: `values` fill the sentence in place of the finding's own, and
+    `advice` replaces the finding's."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
-    look: Fact | None = None
+    advice: Fact | None = None
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,13 @@ class Phrases:
     """All words of a language, and what its files show.
 
     `sentences` come from `catalogue`. `clues` are tried in order before the sentence for the kind of failure, `absent`
-    on the exception of a skipped line. `unwrap` takes away what the compiler prints around its objection. `marks` are
+    on the exception of a skipped line. `unwrap` removes what the compiler prints around its error. `marks` are
     patterns of text for which a file gets a sentence of its own. `threads`: each lane computes its own addresses.
     `dialects` are the words of a dialect, by a text that its files contain.
 
-    `slips` finds parts of a file's text that explain a wrong answer by themselves. `closer` says more of undefined
-    behaviour, from the text. `outside` returns what the text shows about an access outside its tensor; unless the
+    `slips` finds parts of a file's text that explain a wrong answer by themselves. `shared`
+    returns the names of memory that the threads of a block share. `evidence` says more of undefined behaviour, from the
+    text. `outside` returns what the text shows about an access outside its tensor; unless the
     language has `threads`, the judge asks only about accesses that reach outside in a later iteration of a loop."""
 
     sentences: Mapping[str, str]
@@ -94,8 +96,9 @@ class Phrases:
     threads: bool = False
     dialects: Mapping[str, Phrases] = field(default_factory=dict)
     slips: Callable[[str], Iterable[Slip]] = lambda source: ()
-    closer: Callable[[Undefined, str], Closer] = lambda found, source: Closer()
-    outside: Callable[[str, OutOfBounds], Slip | None] = lambda source, found: None
+    shared: Callable[[str], Iterable[str]] = lambda source: ()
+    evidence: Callable[[UndefinedBehaviour, str], TextEvidence] = lambda finding, source: TextEvidence()
+    outside: Callable[[str, OutOfBounds], Slip | None] = lambda source, finding: None
 
     def marked(self, name: str, text: str) -> bool:
         """Return whether a text has the mark of this name."""
@@ -129,7 +132,7 @@ def known(sentences: Mapping[str, str], name: str) -> str:
 
 def needed() -> list[str]:
     """Return the names of the sentences and terms that each language has to give, unless all languages have them."""
-    return [name.replace("*", one) for names in _table(COMMON)["own"].values() for name in names for one in (
+    return [name.replace("*", language) for names in _table(COMMON)["own"].values() for name in names for language in (
         get_args(_MANY[name.partition(".")[0]]) if "*" in name else ("",))]
 
 
@@ -140,7 +143,7 @@ def _table(path: Path) -> dict[str, Any]:
 def _sentences(table: Mapping[str, Any], before: str = "") -> dict[str, str]:
     """Return the sentences of a table by their dotted names; lists are none."""
     made = dict[str, str]()
-    for name, one in table.items():
-        made |= {before + name: one} if isinstance(one, str) else (
-            _sentences(one, f"{before}{name}.") if isinstance(one, dict) else {})
+    for name, entry in table.items():
+        made |= {before + name: entry} if isinstance(entry, str) else (
+            _sentences(entry, f"{before}{name}.") if isinstance(entry, dict) else {})
     return made

@@ -10,17 +10,17 @@ _STUB = "raise NotImplementedError("
 
 
 def signature(function: str, parameters: Sequence[Parameter]) -> str:
-    return f"{function}({', '.join(one.name for one in parameters)})"
+    return f"{function}({', '.join(parameter.name for parameter in parameters)})"
 
 
 def outline(text: str) -> Outline:
     defined, stubs = set[str](), set[str]()
     for line in text.split("\n"):
         # A notebook has each line as a JSON string.
-        said = line.lstrip(" \t").removeprefix('"')
-        word, _, rest = said.partition(" ")
+        code = line.lstrip(" \t").removeprefix('"')
+        word, _, rest = code.partition(" ")
         if word in ("def", "class"):
             defined.add(rest.partition("(")[0].partition(":")[0])
-        elif (said := said.lstrip(" \t")).startswith(_STUB):
-            stubs.add(said.removeprefix(_STUB).removeprefix("\\")[1:].partition(": not written yet")[0])
+        elif (code := code.lstrip(" \t")).startswith(_STUB):
+            stubs.add(code.removeprefix(_STUB).removeprefix("\\")[1:].partition(": not written yet")[0])
     return Outline(frozenset(defined), frozenset(stubs))

@@ -65,12 +65,12 @@ def _wrong(a: AssignmentResult, file: str) -> list[str]:
     place = _place(a)
     blocks = [f"### {findings.status(a).shape} {_text(a.title)}: {_text(findings.verdict_words(a))}", _text(a.message)]
     if place:
-        blocks += [_code(f"{file}:{place.line}"), _fenced(place.text.strip()), *filter(None, [_text(place.seen)])]
+        blocks += [_code(f"{file}:{place.line}"), _fence(place.text.strip()), *filter(None, [_text(place.seen)])]
     if a.hint:
         blocks.append(f"**Try:** {_text(a.hint)}")
     if a.repair:
         blocks += [f"**Found by trying:** {_text(a.repair.told)}",
-                   *([_fenced(a.repair.diff, "diff")] if a.repair.diff else [])]
+                   *([_fence(a.repair.diff, "diff")] if a.repair.diff else [])]
     cases = [f"{findings.CHECK_STATUS[check.outcome].shape} {_code(check.case)}" for check in a.correctness.checks
              if check.stage == "case"]
     return [*blocks, *([f"Cases: {', '.join(cases)}"] if cases else [])]
@@ -84,11 +84,11 @@ def _place(a: AssignmentResult) -> Place | None:
 def _command(level: str, file: str, line: int, title: str, said: Iterable[str]) -> str:
     """Return a workflow command. A `line` of 0 stands for no line."""
     at = {"file": file, **({"line": str(line)} if line else {}), "title": title}
-    shown = ",".join(f"{key}={_escaped(value, _PROPERTY)}" for key, value in at.items())
-    return f"::{level} {shown}::{_escaped(chr(10).join(filter(None, said)), _DATA)}"
+    shown = ",".join(f"{key}={_escape(value, _PROPERTY)}" for key, value in at.items())
+    return f"::{level} {shown}::{_escape(chr(10).join(filter(None, said)), _DATA)}"
 
 
-def _escaped(text: str, signs: Mapping[str, str]) -> str:
+def _escape(text: str, signs: Mapping[str, str]) -> str:
     return "".join(signs.get(sign, sign) for sign in text)
 
 
@@ -102,6 +102,6 @@ def _code(text: str) -> str:
     return f"`{_NO_CODE.sub('?', text)}`"
 
 
-def _fenced(text: str, language: str = "") -> str:
+def _fence(text: str, language: str = "") -> str:
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}{language}\n{text}\n{fence}"

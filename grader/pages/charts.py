@@ -126,7 +126,8 @@ def strip(rows: Sequence[SampleRow], lines: Mapping[str, float], name: str, titl
     low, high = min(every) / LEAST_ROOM, max(every) * LEAST_ROOM
     near = [ratio for ratio in lines.values() if low / NEAR < ratio < high * NEAR]
     low, high = min([low, *(ratio / LEAST_ROOM for ratio in near)]), max([high, *(r * LEAST_ROOM for r in near)])
-    figures = [_figure(row.interval) if row.interval else "" for row in rows]
+    figures = [f"{row.interval.median:.3g}× ± {(row.interval.high - row.interval.low) / row.interval.median * 50:.2g} %"
+               if row.interval else "" for row in rows]
     axis = _axis(low, high, [row.name for row in rows], figures)
     labels, top = _labels(axis, lines)
     bottom = top + STRIP_ROW * len(rows)
@@ -139,8 +140,8 @@ def strip(rows: Sequence[SampleRow], lines: Mapping[str, float], name: str, titl
     for line, ratio in lines.items():
         if axis.low < ratio < axis.high:
             parts.append(stroke(axis.at(ratio), top, axis.at(ratio), bottom, MUTED, 1.4, DASHES.get(line, "")))
-    said = " ".join(_said(row) for row in rows)
-    return svg([*labels, *parts, *_below(axis, bottom)], bottom + TICKS, name, title, said)
+    text = " ".join(_said(row) for row in rows)
+    return svg([*labels, *parts, *_below(axis, bottom)], bottom + TICKS, name, title, text)
 
 
 def _row(axis: _Axis, top: float, row: SampleRow) -> Iterator[str]:
@@ -206,10 +207,6 @@ def _below(axis: _Axis, bottom: float) -> Iterator[str]:
 def _short(name: str) -> str:
     """Return a name that is shortened to fit its label; the description has the full name."""
     return name if len(name) <= MOST_SIGNS else name[:MOST_SIGNS - 1] + "…"
-
-
-def _figure(interval: Interval) -> str:
-    return f"{interval.median:.3g}× ± {(interval.high - interval.low) / interval.median * 50:.2g} %"
 
 
 def _said(row: SampleRow) -> str:

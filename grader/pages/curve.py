@@ -62,9 +62,13 @@ def chart(sweep: Sweep, label: str, title: str) -> Markup:
     every = [value for values in (roof, *(curve[2] for curve in series)) for value in values if value is not None]
     if not every:
         return Markup()
-    across, up = _across(points), _up(max(every))
+    across, top = _across(points), max(every)
+
+    def up(value: float) -> float:
+        return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * value / top
+
     parts: list[str] = []
-    for tick in _ticks(max(every)):
+    for tick in _ticks(top):
         parts.append(charts.stroke(LEFT, up(tick), charts.WIDTH - RIGHT, up(tick), charts.LINE))
         parts.append(charts.text_at(LEFT - 6, up(tick), f"{tick:,.4g}", anchor="end"))
     parts.append(charts.text_at(0, TOP - 12, sweep.unit))
@@ -84,11 +88,12 @@ def chart(sweep: Sweep, label: str, title: str) -> Markup:
             parts.append(charts.stroke(at, HEIGHT - BOTTOM, at, HEIGHT - BOTTOM + 4, charts.LINE))
             free = middle - half - 8
     parts += _legend([(marker, said) for marker, said, _ in series], roofed=any(value is not None for value in roof))
-    said = " ".join(f"{said}: {_list(values)}." for _, said, values in series)
-    return charts.svg(parts, HEIGHT, label, title, f"{sweep.unit} at {', '.join(map(name, points))}. {said}")
+    text = " ".join(f"{said}: {', '.join('none' if value is None else f'{value:.4g}' for value in values)}."
+                    for _, said, values in series)
+    return charts.svg(parts, HEIGHT, label, title, f"{sweep.unit} at {', '.join(map(name, points))}. {text}")
 
 
-def alone(sweep: Sweep, title: str) -> str:
+def standalone(sweep: Sweep, title: str) -> str:
     """Return the chart as the text of a file, with colours for light and dark."""
     colours = {"ink": ("#1b1f24", "#e6e8eb"), "muted": ("#5b6470", "#9aa4b0"), "line": ("#d9dde2", "#3a424c"),
                "accent": ("#0b62c4", "#6cb2ff"), "paper": ("#ffffff", "#14181d")}
@@ -162,10 +167,6 @@ def _across(points: Sequence[SweepPoint]) -> list[float]:
             for point in points]
 
 
-def _up(top: float) -> Callable[[float], float]:
-    return lambda value: HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * value / top
-
-
 def _ticks(top: float) -> list[float]:
     power = 10.0 ** math.floor(math.log10(top / 5))
     step = next(digit * power for digit in (1, 2, 2.5, 5, 10) if digit * power >= top / 5)
@@ -196,7 +197,3 @@ def _legend(series: Sequence[tuple[str, str]], *, roofed: bool) -> list[str]:
         parts += [charts.stroke(at - 8, 10, at + 14, 10, charts.MUTED, 1.4, charts.DASHES["target"]),
                   charts.text_at(at + 20, 10, "roof", charts.INK)]
     return parts
-
-
-def _list(values: Sequence[float | None]) -> str:
-    return ", ".join("none" if value is None else f"{value:.4g}" for value in values)

@@ -60,7 +60,7 @@ def informative(check: CheckResult) -> list[Mapped]:
 
 def clearest(checks: Sequence[CheckResult], shown: CheckResult | None) -> tuple[CheckResult, list[Mapped]] | None:
     """Return the maps of the shown case, if they are informative, so that text, numbers and picture are about one case.
-    If no case is shown, return those of the clearest: the smallest with a map of some area, or else the largest."""
+    If no case is shown, return the maps of the clearest: the smallest with a map of some area, or else the largest."""
     maps = [(check, mapped) for check in checks if (shown is None or check is shown) and (mapped := informative(check))]
     if not maps:
         return None

@@ -1,4 +1,4 @@
-"""A result in words: status, headline, what to fix first, and what was not measured."""
+"""A result in words: status, headline, what to fix first, what was not measured, and conditions on how kernels work."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import prod
 
 from grader.pages.text import percent, points
-from grader.results.result import AssignmentResult, CheckResult, Detail, OutputFigures, Result, decisive
+from grader.results.result import AssignmentResult, CheckResult, Detail, Outcome, OutputFigures, Result, decisive
+from grader.results.structure import ConditionResult
 from grader.results.verdicts import RANKED, VERDICTS, FailureKind
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -170,45 +171,45 @@ def margin(assignment: AssignmentResult) -> str:
     worst = max(ratios)
     if worst == 1:
         # For example, bytes that may be wrong by one level.
-        return "The worst error is just what is allowed, which is right."
+        return "The worst error is exactly the largest that is allowed."
     return f"The worst error is {percent(worst)} of what is allowed." if worst else "Every element is exact."
 
 
 def headline(result: Result) -> str:
     """Describe in a sentence how many of the judged kernels are right, and which to fix first."""
     every = list(result.assignments.values())
-    judged = [a for a in every if a.judged]
-    none = "Neither" if len(judged) == 2 else "None"
-    right = sum(a.right for a in judged)
+    results = [a for a in every if a.judged]
+    none = "Neither" if len(results) == 2 else "None"
+    right = sum(a.right for a in results)
     if not every:
         return "Nothing was graded."
-    if not judged:
+    if not results:
         # A missing GPU is named before a failure of the grader, which may be gone the next time.
         return max((VERDICTS[a.verdict] for a in every), key=lambda row: row.rank).none_judged
-    if not any(a.tried for a in judged):
+    if not any(a.tried for a in results):
         # A stub that was handed in does not count as a missing file.
-        absent = all(check.detail.kind == "missing_file" for a in judged for check in a.correctness.checks
+        absent = all(check.detail.kind == "missing_file" for a in results for check in a.correctness.checks
                      if check.outcome == "failed" and check.detail)
-        single, many = len(judged) == 1, _number(len(judged))
+        single, many = len(results) == 1, _number(len(results))
         if not absent:
             return "The kernel is not written yet." if single else f"{none} of the {many} kernels is written yet."
-        if all(a.elsewhere for a in judged):
+        if all(a.elsewhere for a in results):
             said = "The file has not" if single else f"{none} of the {many} files has"
             return f"{said} the name and place that are expected."
-        instead = result.unread or any(a.elsewhere for a in judged)
+        instead = result.unread or any(a.elsewhere for a in results)
         said = "The file was not found" if single else f"{none} of the {many} files was found"
         return f"{said}; other files were handed in." if instead else f"{said}."
-    unjudged = f" {_number(len(every) - len(judged)).capitalize()} could not be judged." if judged != every else ""
+    unjudged = f" {_number(len(every) - len(results)).capitalize()} could not be judged." if results != every else ""
     broken = [failed.assignment.title for failed in findings(result)]
-    first = f"; {broken[0]} is the one to fix first" if broken and len(judged) > 1 else ""
-    if len(judged) == 1:
+    first = f"; {broken[0]} is the one to fix first" if broken and len(results) > 1 else ""
+    if len(results) == 1:
         return f"The kernel is {'right' if right else 'not right yet'}.{unjudged}"
-    if right == len(judged):
+    if right == len(results):
         return f"{'Both' if right == 2 else f'All {_number(right)}'} kernels are right.{unjudged}"
     if not right:
-        return f"{none} of the {_number(len(judged))} kernels is right yet{first}.{unjudged}"
+        return f"{none} of the {_number(len(results))} kernels is right yet{first}.{unjudged}"
     verb = "is" if right == 1 else "are"
-    return f"{_number(right).capitalize()} of {_number(len(judged))} kernels {verb} right{first}.{unjudged}"
+    return f"{_number(right).capitalize()} of {_number(len(results))} kernels {verb} right{first}.{unjudged}"
 
 
 def sentence(text: str) -> str:
@@ -228,9 +229,9 @@ def not_measured(result: Result) -> list[str]:
             for row in RANKED for a in result.assignments.values() if row.verdict == a.verdict and not a.judged]
     judged = len(result.assignments) - len(said)
     reasons: dict[str, list[AssignmentResult]] = {}
-    for a in result.assignments.values():
-        if a.performance.status == "not_measured" and a.performance.max_points and a.judged:
-            reasons.setdefault(a.performance.reason, []).append(a)
+    for assignment in result.assignments.values():
+        if assignment.performance.status == "not_measured" and assignment.performance.max_points and assignment.judged:
+            reasons.setdefault(assignment.performance.reason, []).append(assignment)
     for reason, group in reasons.items():
         if len(group) == len(result.assignments) > 1:
             whose = "both kernels" if len(group) == 2 else f"all {_number(len(group))} kernels"
@@ -239,15 +240,68 @@ def not_measured(result: Result) -> list[str]:
                 else "; ".join(a.title for a in group)
         total = points(sum(a.performance.max_points for a in group))
         said.append(f"Speed of {whose} ({total} points): {sentence(reason) or 'This machine could not measure it.'}")
-    for a in result.assignments.values():
-        structure = a.structure
-        if a.judged and structure.measured_max < structure.max_points:
+    for assignment in result.assignments.values():
+        structure = assignment.structure
+        if assignment.judged and structure.measured_max < structure.max_points:
             unseen = (condition.said for condition in structure.conditions if condition.met is None)
             why = next(unseen, structure.reason)
-            said.append(f"Structure of {a.title} ({points(structure.max_points - structure.measured_max)} points): "
+            open_points = points(structure.max_points - structure.measured_max)
+            said.append(f"Structure of {assignment.title} ({open_points} points): "
                         f"{sentence(why)}")
     return said
 
 
 def _number(count: int) -> str:
     return NUMBERS[count] if count < len(NUMBERS) else str(count)
+
+
+@dataclass(frozen=True)
+class ShownCondition:
+    """A condition with its status in a word, the sentences about it, and what to do, "" where it is met."""
+
+    status: Status
+    word: str
+    said: str
+    look: str
+
+
+def conditions_heading(assignment: AssignmentResult) -> str:
+    """Return the sentence about the points for structure; "" if the course gives none, or none here."""
+    structure = assignment.structure
+    if not structure.max_points or not assignment.right:
+        return ""
+    earning = [condition for condition in structure.conditions if not condition.required]
+    met = sum(condition.met is True for condition in earning)
+    unseen = sum(condition.met is None for condition in earning)
+    if not earning:
+        return f"The {points(structure.max_points)} points for structure stay open. {sentence(structure.reason)}"
+    left = f", {unseen} not shown, which stay{'s' * (unseen == 1)} open" if unseen else ""
+    return (f"{points(structure.points)} of {points(structure.max_points)} points for structure: {met} of "
+            f"{len(earning)} condition{'s' * (len(earning) != 1)} met{left}.")
+
+
+def shown_conditions(assignment: AssignmentResult) -> list[ShownCondition]:
+    """Return the conditions that were checked, unmet ones first."""
+    words = {True: "met", False: "not met", None: "not shown"}
+    conditions = [ShownCondition(CHECK_STATUS[_outcome(condition)], words[condition.met], _said(condition),
+                                 condition.look if condition.met is False else "")
+                  for condition in assignment.structure.conditions]
+    order = [CHECK_STATUS[outcome] for outcome in ("failed", "not_run", "passed")]
+    return sorted(conditions, key=lambda condition: order.index(condition.status))
+
+
+def condition_checks(assignment: AssignmentResult) -> list[CheckResult]:
+    """Return the conditions as checks, for those who list checks."""
+    return [CheckResult(
+        id=f"structure-{condition.name}", stage="structure", outcome=_outcome(condition),
+        detail=None if condition.met else Detail(kind="condition", message=_said(condition), hint=condition.look))
+        for condition in assignment.structure.conditions if not condition.required]
+
+
+def _outcome(condition: ConditionResult) -> Outcome:
+    return "not_run" if condition.met is None else "passed" if condition.met else "failed"
+
+
+def _said(condition: ConditionResult) -> str:
+    required = " This is required." if condition.required else ""
+    return f"The kernel has to {condition.words}.{required} {condition.said}".strip()

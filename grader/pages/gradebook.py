@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from grader.pages.line import Line
+from grader.pages.line import Cell, Line
 from grader.pages.load import Entry
 from grader.pages.speed import measured
 from grader.pages.text import points
@@ -54,43 +54,37 @@ def rows(
     marked |= {name for line in absent for name, missing in line.cells.items() if missing.marks}
     timed = {name for entry in entries for name, a in entry.result.assignments.items() if measured(a)}
     built = {name for entry in entries for name, a in entry.result.assignments.items() if a.structure.max_points}
+    parts = {name: ["points", "verdict", *(MARK_COLUMNS if name in marked else ()),
+                    *(SPEED_COLUMNS if name in timed else ()), *(STRUCTURE_COLUMNS if name in built else ())]
+             for name in names}
+
+    def cells(name: str, graded: AssignmentResult | Cell | None, *, hidden: bool) -> list[str | float]:
+        """Return an assignment's columns. An absent person has the columns of an empty folder."""
+        if graded is None:
+            return [""] * len(parts[name])
+        assignment = graded if isinstance(graded, AssignmentResult) else None
+        row = [number(graded.score) if assignment is None or assignment.judged else "", graded.verdict]
+        row += said(graded.marks, hidden=hidden) if name in marked else []
+        row += _speed(assignment) if name in timed else []
+        return row + [number(assignment.structure.points) if assignment and assignment.judged else ""] * (name in built)
+
     yield ["student", *known, "score", "max_score", "measured_max",
-           *(cell(f"{name}_{what}") for name in names
-             for what in ("points", "verdict", *(MARK_COLUMNS if name in marked else ()),
-                          *(SPEED_COLUMNS if name in timed else ()),
-                          *(STRUCTURE_COLUMNS if name in built else ()))),
+           *(cell(f"{name}_{part}") for name in names for part in parts[name]),
            *(["other_course_file"] if others else []), *(["pseudonym"] if pseudonyms else [])]
     for entry in entries:
-        result = entry.result
+        result, owner = entry.result, entry.owner
         unjudged = any(not a.judged for a in result.assignments.values())
-        row: list[str | float] = [
-            cell(entry.owner.pseudonym or result.student), *(cell(getattr(entry.owner, what)) for what in known),
-            "" if unjudged else number(result.score), number(result.max_score), number(result.measured_max)]
-        for name in names:
-            assignment = result.assignments.get(name)
-            if assignment is None:
-                row += ["", "", *(("", "") if name in marked else ()), *(("", "") if name in timed else ()),
-                        *(("",) if name in built else ())]
-            else:
-                row += [number(assignment.score) if assignment.judged else "", assignment.verdict]
-                row += said(assignment.marks, hidden=bool(entry.owner.pseudonym)) if name in marked else []
-                row += _speed(assignment) if name in timed else []
-                row += [number(assignment.structure.points) if assignment.judged else ""] if name in built else []
-        if others:
-            row.append(cell(" ".join(name for name in names if (entry.folder, name) in others)))
-        if pseudonyms:
-            row.append(pseudonyms[entry.folder])
-        yield row
+        other = cell(" ".join(name for name in names if (entry.folder, name) in others))
+        yield [cell(owner.pseudonym or result.student), *(cell(getattr(owner, what)) for what in known),
+               "" if unjudged else number(result.score), number(result.max_score), number(result.measured_max),
+               *(text for name in names
+                 for text in cells(name, result.assignments.get(name), hidden=bool(owner.pseudonym))),
+               *([other] if others else []), *([pseudonyms[entry.folder]] if pseudonyms else [])]
     for line in absent:
-        # The row is like that of a folder that holds nothing.
-        row = [cell(line.student), *(cell(getattr(line, what)) for what in known), number(line.score),
-               number(max(entry.result.max_score for entry in entries)), number(line.measured_max)]
-        for name in names:
-            row += [number(line.cells[name].score), line.cells[name].verdict]
-            row += said(line.cells[name].marks, hidden=line.hidden) if name in marked else []
-            row += ["", ""] if name in timed else []
-            row += [""] if name in built else []
-        yield [*row, *([""] if others else []), *([""] if pseudonyms else [])]
+        yield [cell(line.student), *(cell(getattr(line, what)) for what in known), number(line.score),
+               number(max(entry.result.max_score for entry in entries)), number(line.measured_max),
+               *(text for name in names for text in cells(name, line.cells[name], hidden=line.hidden)),
+               *([""] if others else []), *([""] if pseudonyms else [])]
 
 
 def said(marks: Sequence[Mark], *, hidden: bool = False) -> list[str | float]:
@@ -101,10 +95,10 @@ def said(marks: Sequence[Mark], *, hidden: bool = False) -> list[str | float]:
     return [number(points_) if points_ else "", cell(words, COMMENT_BYTES)]
 
 
-def _speed(assignment: AssignmentResult) -> list[str | float]:
+def _speed(assignment: AssignmentResult | None) -> list[str | float]:
     """Return the ratio, with four significant digits, and its points; blanks if speed was not measured."""
-    speedup = assignment.performance.speedup
-    if speedup is None or not measured(assignment):
+    speedup = assignment.performance.speedup if assignment else None
+    if assignment is None or speedup is None or not measured(assignment):
         return ["", ""]
     return [float(f"{speedup.median:.4g}"), number(assignment.performance.points)]
 

@@ -1,7 +1,9 @@
-"""An inspection in the terminal."""
+"""An inspection in the terminal: figures, the elements that a program touches, and PTX."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,9 +12,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.pages import margins, ptx
-from grader.pages.touched import NONE, TouchPicture
-from grader.results.launched import Inspection
+from grader.pages import margins
+from grader.results.launched import TENSOR_INSTRUCTIONS, Inspection
 from grader.results.result import Detail
 
 MOST_INSTRUCTIONS = 2000
@@ -62,7 +63,7 @@ def _blocks(path: Path, facts: InspectedFile) -> list[RenderableType]:
             blocks.append(_indented(Text("The simulator cannot run this kernel, or not in time.")))
         return [*blocks, Text()]
     blocks += [_indented(_prose(said)) for said in margins.launches(inspection)]
-    blocks += [_indented(Text.assemble((f"{margins.named(lines)}. ", "bold"), advice))
+    blocks += [_indented(Text.assemble((f"{margins.line_words(lines)}. ", "bold"), advice))
                for lines, advice in margins.advised(inspection)]
     blocks.append(_indented(_listing(inspection, facts.source)))
     if inspection.launches:
@@ -112,7 +113,7 @@ def _instructions(text: str) -> list[Text]:
     return [Text.assemble((f"{line.line or '':>5} ", "dim"), (f"{'▶ ' if line.kind else '  '}", "cyan"),
                           (line.text, "" if line.kind else "dim"), (f"    ← {line.kind}" if line.kind else "", "cyan"),
                           overflow="fold")
-            for line in list(ptx.instructions(text))[:MOST_INSTRUCTIONS]]
+            for line in list(instructions(text))[:MOST_INSTRUCTIONS]]
 
 
 def _prose(text: str) -> Text:
@@ -124,3 +125,119 @@ def _prose(text: str) -> Text:
 def _indented(block: RenderableType) -> RenderableType:
     return Padding(block, (0, 0, 0, 2), expand=False)
 
+
+_TENSOR = f"(?:{'|'.join(map(re.escape, TENSOR_INSTRUCTIONS))})"
+# The first pattern that matches counts. See "Instructions" in the PTX ISA.
+KINDS = (
+    (r"cp\.async\.bulk", "copy engine"), (r"cp\.async\.c", "asynchronous copy"), (r"ld\S*\.global", "load"),
+    (r"st\S*\.global", "store"), (r"(?:atom|red)\.", "atomic"), (_TENSOR, "tensor cores"),
+    (r"(?:ld|st)\S*\.shared|ldmatrix|stmatrix", "shared memory"), (r"shfl\.", "between lanes"),
+    (r"bar\.sync|barrier\.", "barrier"), (r"(?:ld|st)\S*\.local", "local memory"),
+    (r"div\.|rcp\.|sqrt\.|rsqrt\.|ex2\.|sin\.|cos\.", "special function"), (r"bra\b", "branch"))
+_KINDS = [(re.compile(rf"(?:^|\s){pattern}"), kind) for pattern, kind in KINDS]
+_PLACE = re.compile(r"[ \t]*\.loc[ \t]+(\d{1,7})[ \t]+(\d{1,7})\s")
+_LEFT_OUT = ("//", ".file", "$L__tmp", "$L__func_")
+
+
+@dataclass(frozen=True)
+class PtxInstruction:
+    """An instruction of PTX. `line` is 0 before the first source line; `kind` is "" if the instruction is not
+    marked."""
+
+    line: int
+    text: str
+    kind: str
+
+
+def instructions(ptx: str) -> Iterator[PtxInstruction]:
+    """Return the instructions of a PTX text, without the lines for debuggers."""
+    line, own = 0, ""
+    for text in ptx.split(".section", maxsplit=1)[0].splitlines():
+        if place := _PLACE.match(text):
+            own = own or place[1]
+            line = int(place[2]) if place[1] == own else line
+        elif (word := text.strip()) and not word.startswith(_LEFT_OUT):
+            plain = text.partition("//")[0].rstrip().expandtabs(4)
+            kind = next((kind for pattern, kind in _KINDS if pattern.search(plain)), "")
+            yield PtxInstruction(line, plain, kind)
+
+
+MOST_ROWS, MOST_COLUMNS = 16, 32
+NONE, SOME, ALL = "·", "▪", "■"
+# The margin around the touched part, as a share of its size.
+AROUND = 0.25
+
+
+@dataclass(frozen=True)
+class TouchPicture:
+    """A picture of the rows and columns `shown`, as rows of characters, each for `cell` elements. `many` and `where`
+    say in words how many elements are touched, and where."""
+
+    rows: list[str]
+    cell: tuple[int, int]
+    shown: tuple[range, range]
+    many: str
+    where: str
+
+
+def picture(shape: Sequence[int], runs: Sequence[tuple[int, int]]) -> TouchPicture | None:
+    """Draw runs of elements (first, count) of a contiguous tensor; None if nothing is touched. A vector is folded into
+    rows of MOST_COLUMNS elements, or of a power of two times as many."""
+    total = 1
+    for size in shape:
+        total *= size
+    wide = shape[-1] if len(shape) > 1 else _wide(total)
+    spans = [span for first, count in runs for span in _by_row(first, min(count, total - first), wide) if count > 0]
+    if not spans or not wide:
+        return None
+    tall = -(-total // wide)
+    top, bottom = min(row for row, _, _ in spans), max(row for row, _, _ in spans) + 1
+    left, right = min(begin for _, begin, _ in spans), max(end for _, _, end in spans)
+    rows, columns = _around(top, bottom, tall), _around(left, right, wide)
+    down, across = factor(len(rows), MOST_ROWS), factor(len(columns), MOST_COLUMNS)
+    count = [[0] * -(-len(columns) // across) for _ in range(-(-len(rows) // down))]
+    for row, begin, end in spans:
+        line = count[(row - rows.start) // down]
+        for cell in range((begin - columns.start) // across, -(-(end - columns.start) // across)):
+            low = columns.start + cell * across
+            line[cell] += min(end, low + across) - max(begin, low)
+    full = [[min(down, len(rows) - y * down) * min(across, len(columns) - x * across)
+             for x in range(len(count[0]))] for y in range(len(count))]
+    signs = ["".join(NONE if not n else ALL if n >= most else SOME for n, most in zip(line, its, strict=True))
+             for line, its in zip(count, full, strict=True)]
+    touched = sum(end - begin for _, begin, end in spans)
+    where = f"{_span('row', top, bottom)}, {_span('column', left, right)}" if len(shape) > 1 else _span(
+        "element", min(first for first, _ in runs), max(first + n for first, n in runs))
+    return TouchPicture(signs, (down, across), (rows, columns), f"{touched:,} of {total:,} elements", where)
+
+
+def _span(word: str, low: int, high: int) -> str:
+    return f"{word} {low:,}" if high == low + 1 else f"{word}s {low:,} to {high - 1:,}"
+
+
+def _by_row(first: int, count: int, wide: int) -> list[tuple[int, int, int]]:
+    """Return the parts of a run, one for each row: row, first column, and the column after the last."""
+    spans = []
+    while count > 0:
+        row, column = divmod(first, wide)
+        taken = min(count, wide - column)
+        spans.append((row, column, column + taken))
+        first, count = first + taken, count - taken
+    return spans
+
+
+def _around(low: int, high: int, size: int) -> range:
+    room = max(1, int((high - low) * AROUND))
+    return range(max(0, low - room), min(size, high + room))
+
+
+def _wide(total: int) -> int:
+    wide = MOST_COLUMNS
+    while total // wide > 8 * wide:
+        wide *= 2
+    return min(wide, max(total, 1))
+
+
+def factor(count: int, most: int) -> int:
+    """Return the smallest power of two that divides `count` into at most `most` parts."""
+    return 1 << max(0, -(-count // most) - 1).bit_length()

@@ -30,13 +30,15 @@ def begin(out: Path) -> None:
 
 def key_of(out: Path) -> bytes | None:
     """Return the key of `out`; None if the page was never requested, or if page or key was deleted. Raises OSError."""
-    return people.key_of(out) or None if (out / PAGE).is_file() else None
+    if not (out / PAGE).is_file():
+        return None
+    return people.key_of(out) or None
 
 
 def places(lines: Sequence[Line], key: bytes) -> list[RankedLine]:
     """Return the students who have points, in descending order. Students with equal points share a rank. `lines` must
-    be graded alike."""
-    won = [line for line in lines if line.score > 0]
-    won.sort(key=lambda line: (-line.score, pseudonym(key, line.folder)))
-    scores = [line.score for line in won]
-    return [RankedLine(scores.index(line.score) + 1, pseudonym(key, line.folder), line) for line in won]
+    be graded by the same rules."""
+    ranked = [line for line in lines if line.score > 0]
+    ranked.sort(key=lambda line: (-line.score, pseudonym(key, line.folder)))
+    scores = [line.score for line in ranked]
+    return [RankedLine(scores.index(line.score) + 1, pseudonym(key, line.folder), line) for line in ranked]

@@ -40,8 +40,8 @@ class Cell:
     """One assignment of a student. `failed` are the checks that did not pass. `mistake` names the failure, in the same
     words for all students who have it. `repair` is a change that makes every case right, if one was found. `elsewhere`
     names files that may be meant for the assignment, if its own is missing. `interval` and `reference` are ratios to
-    the baseline's speed. `marks` are those that people gave; `given` are their points, beside `score`, for everybody
-    whose line it is. `other`: graded under another course file than the newest grades."""
+    the baseline's speed. `marks` are the marks that people gave; `given` are their points, beside `score`, for
+    everybody whose line it is. `other`: graded under another course file than the newest grades."""
 
     title: str
     verdict: Verdict
@@ -103,7 +103,7 @@ class Line:
 
     @property
     def total(self) -> float:
-        """Return the points, including those that people gave, which medians and charts leave out."""
+        """Return the points, including people's, which medians and charts leave out."""
         return max(0, self.score + self.given)
 
     @property
@@ -155,7 +155,7 @@ def _without_work(cell: Cell, marks: Sequence[Mark]) -> Cell:
 
 
 def marked(lines: Sequence[Line], others: Collection[tuple[str, str]] | None) -> list[Line]:
-    """Mark the lines that have grades under another course file: those in `others`, each a (folder, assignment). If it
+    """Mark the lines in `others`, pairs (folder, assignment): their grades are from another course file. If it
     is None, these are the grades whose course file differs from the newest result's."""
     if others is None:
         newest = max(lines, key=lambda line_: line_.graded_at).environment.course if lines else ""

@@ -125,7 +125,8 @@ def _warps(launch: LaunchFacts) -> str:
     divergent = sum(branching.divergent for branching in warps.branching)
     parts = [f"part at {percent(divergent / branches)} of their branches"] if branches else []
     if warps.barriers and warps.counted:
-        parts.append(f"pass {warps.barriers / (warps.counted * -(-launch.threads // 32)):.3g} barriers each")
+        each = f"{warps.barriers / (warps.counted * -(-launch.threads // 32)):.3g}"
+        parts.append(f"pass {each} barrier{'s' * (each != '1')} each")
     if warps.tensor_multiply_adds:
         share = warps.tensor_multiply_adds / (warps.tensor_multiply_adds + warps.multiply_adds)
         parts.append(f"leave {percent(share)} of the multiply-adds to tensor cores")
@@ -186,7 +187,7 @@ def advised(inspection: Inspection) -> list[tuple[list[int], str]]:
     return [(lines, advice) for advice, lines in by_advice.items()]
 
 
-def named(lines: Sequence[int]) -> str:
+def line_words(lines: Sequence[int]) -> str:
     """Return the words for line numbers: `Line 9`, `Lines 9 and 11`."""
     if len(lines) == 1:
         return f"Line {lines[0]}"

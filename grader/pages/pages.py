@@ -15,29 +15,36 @@ from markupsafe import Markup
 
 from grader.pages import (
     charts,
-    conditions,
     error_map,
     findings,
     leaderboard,
     margins,
-    ptx,
     source,
     speed,
-    stages,
     tally,
     text,
 )
 from grader.pages.curve import chart, sentences
 from grader.pages.gradebook import gradebook
-from grader.pages.inspected import InspectedFile
+from grader.pages.inspected import InspectedFile, instructions
 from grader.pages.line import MOST_FLAGS, NOTHING, Line, absent, comparable, devices, line, marked
 from grader.pages.load import Entry, Failure, load_results
 from grader.pages.people import People, pseudonym, shown_people
 from grader.results.files import replace
 from grader.results.hidden import for_student
-from grader.results.mark import Mark, signed, unanswered
-from grader.results.result import AssignmentResult, CheckResult, OutputFigures, Result
-from grader.results.result import Environment as Graded
+from grader.results.mark import Mark, open_requests, signed
+from grader.results.result import (
+    AssignmentResult,
+    CheckResult,
+    Correctness,
+    Detail,
+    Interval,
+    OutputFigures,
+    Performance,
+    Result,
+    Timing,
+)
+from grader.results.result import Environment as GradingEnvironment
 from grader.results.text import FIELD_BYTES, clean, folded
 from grader.results.verdicts import GRADERS_FAULT, UNJUDGED, VERDICTS
 
@@ -49,8 +56,8 @@ STUDENT_PAGE_BYTES = 1_000_000
 FIELD_LIMITS = (FIELD_BYTES, 5_000, 1_000, 250)
 FAILURE_BYTES = 480
 MOST_NAMED, MOST_KINDS = 8, 15
-# The most characters of name, id and section in a row: beside six columns with words, beside columns without words, and
-# of the section alone.
+# The most characters of a row's name, id and section: where six columns have words; where none has. The most of the
+# section alone.
 MOST_LABEL, MOST_LINE, MOST_SECTION = 44, 56, 20
 MOST_ROWS = 60
 MOST_CHANGES = 100
@@ -60,14 +67,14 @@ MOST_CASES = 3
 PTX_BYTES = 400_000
 SPEED_HELPERS: tuple[Callable[..., Any], ...] = (
     speed.measured, speed.how_fast, speed.why_points, speed.how_far, speed.share, text.percent, speed.bar,
-    speed.impossible, speed.teraflops, speed.sample_rows, speed.thresholds, stages.rungs,
-    stages.course_rungs, stages.ladder_place, stages.next_step, findings.margin, findings.absent, findings.exact,
-    margins.compared, margins.advised, margins.named,
+    speed.impossible, speed.teraflops, speed.sample_rows, speed.thresholds, speed.rungs,
+    speed.course_rungs, speed.ladder_place, speed.next_step, findings.margin, findings.absent, findings.exact,
+    margins.compared, margins.advised, margins.line_words,
 )
 
 
 @dataclass(frozen=True)
-class Running:
+class OngoingRow:
     """A grading in progress: the student, the assignment or the lane, and the start."""
 
     student: str
@@ -84,7 +91,7 @@ class Progress:
     total: int
     now: str
     left: str = ""
-    running: Sequence[Running] = ()
+    running: Sequence[OngoingRow] = ()
     ended: bool = False
     lanes: str = ""
 
@@ -106,7 +113,7 @@ def write_class(
 ) -> None:
     """Write `out/index.html` and `out/gradebook.csv`, and the leaderboard if there is one. `others` are the (folder,
     assignment) that were graded under another course file than the newest grades; if it is None, the results show
-    which. `marks` are those that people gave, some of them perhaps to somebody who handed in nothing.
+    which. `marks` are the marks that people gave, some of them perhaps to somebody who handed in nothing.
     """
     lines = marked([line(entry) for entry in entries], others)
     missing = write_lines(lines, out, failures, progress, marks)
@@ -134,16 +141,16 @@ def write_lines(
 
 def write_all(out: Path) -> Path:
     """Write every page under `out` again from the results there, and return the class page's path."""
-    loaded = load_results(out)
-    for entry in loaded.entries:
+    results = load_results(out)
+    for entry in results.entries:
         write_student(entry.result, out / entry.folder, home=HOME)
-    write_class(loaded.entries, out, failures=loaded.failures)
+    write_class(results.entries, out, failures=results.failures)
     return out / "index.html"
 
 
 def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "", back: str = "class") -> str:
     """Return the HTML of a student's report, without hidden parts, with each text cut to `limit` bytes. `home` is the
-    address that it leads back to, and `back` what that is."""
+    address of the page to which a link leads back, and `back` names that page."""
     original = for_student(result)
     # Cutting a source in its middle would renumber its lines, so the shown lines are cut one by one instead.
     files = {name: a.source for name, a in original.assignments.items()}
@@ -159,7 +166,7 @@ def student_page(result: Result, limit: int = FIELD_BYTES, home: str = "", back:
 def inspection_page(shown: Sequence[InspectedFile]) -> str:
     """Return the HTML of an inspection by `kernelmark inspect`."""
     return _environment().get_template("inspection.html.j2").render(
-        shown=shown, instructions=lambda text: list(ptx.instructions(clean(text, PTX_BYTES))),
+        shown=shown, instructions=lambda text: list(instructions(clean(text, PTX_BYTES))),
         lines=[margins.annotated(file.inspection, file.source) if file.inspection else [] for file in shown])
 
 
@@ -181,7 +188,7 @@ def class_page_of(
     broken = sorted(_failure(failure, people) for failure in failures if failure.folder not in ours)
     if nameless:
         broken.insert(0, ("", f"Names are not shown: {clean(nameless, FAILURE_BYTES)}"))
-    environments: dict[str, tuple[Graded, list[str]]] = {}
+    environments: dict[str, tuple[GradingEnvironment, list[str]]] = {}
     for line_ in lines:
         # The reasons for missing isolation name things that differ between sessions of one user.
         key = line_.environment.model_dump_json(exclude={"isolation_missing"})
@@ -197,7 +204,7 @@ def _failure(failure: Failure, people: People) -> tuple[str, str]:
     hold names."""
     if people.hidden:
         return (people.owner(failure.folder).pseudonym if failure.folder else "The grading",
-                "the message, in which names stand, is where it was graded.")
+                "its message may hold names, so it is shown only where it was graded.")
     return clean(failure.folder), clean(failure.message, FAILURE_BYTES)
 
 
@@ -206,7 +213,7 @@ def link(folder: str) -> str:
     return f"./{quote(os.fsencode(folder), safe='')}/report.html"
 
 
-def grouped(checks: Sequence[CheckResult], attribute: str, most: int = 3) -> list[tuple[str, str]]:
+def distinct_texts(checks: Sequence[CheckResult], attribute: str, most: int = 3) -> list[tuple[str, str]]:
     """Return the distinct texts of failing checks (`message`, `traceback` or `output`), each with the cases that gave
     it."""
     cases: dict[str, list[str]] = {}
@@ -218,12 +225,12 @@ def grouped(checks: Sequence[CheckResult], attribute: str, most: int = 3) -> lis
             for body, names in list(cases.items())[:most]]
 
 
-Drawn = tuple[OutputFigures, error_map.Picture]
+OutputPicture = tuple[OutputFigures, error_map.Picture]
 """A wrong output, and a picture of its wrong elements."""
 
 
-def mapped(assignment: AssignmentResult, shown: CheckResult | None) -> tuple[CheckResult, list[Drawn]] | None:
-    """Return the maps of the failing case that is shown; if none is shown, those of the clearest case."""
+def mapped(assignment: AssignmentResult, shown: CheckResult | None) -> tuple[CheckResult, list[OutputPicture]] | None:
+    """Return the maps of the failing case that is shown; if none is shown, the maps of the clearest case."""
     maps = error_map.clearest(assignment.correctness.checks, shown)
     if maps is None:
         return None
@@ -232,7 +239,7 @@ def mapped(assignment: AssignmentResult, shown: CheckResult | None) -> tuple[Che
     return (maps[0], pictures) if pictures else None
 
 
-def thumbnails(checks: Sequence[CheckResult], drawn: CheckResult | None) -> dict[str, list[Drawn]]:
+def thumbnails(checks: Sequence[CheckResult], drawn: CheckResult | None) -> dict[str, list[OutputPicture]]:
     """Return small maps of failing cases, by check's id, except for the case that is drawn large."""
     maps = {check.id: [(output, picture) for output, cells in error_map.informative(check)
                         if (picture := error_map.picture(cells, None, small=True))]
@@ -250,7 +257,7 @@ def _environment() -> Environment:
         "status": findings.status, "verdict_words": findings.verdict_words, "check_status": findings.CHECK_STATUS,
         "verdicts": VERDICTS, "headline": findings.headline, "not_measured": findings.not_measured,
         "ladder": charts.ladder, "strip": charts.strip, "curve": chart, "curve_said": sentences,
-        "unanswered": unanswered, "signed": signed,
+        "unanswered": open_requests, "signed": signed,
         "tally": tally, "unjudged": UNJUDGED,
         "most_label": MOST_LABEL, "most_line": MOST_LINE, "most_section": MOST_SECTION,
         "most_named": MOST_NAMED, "most_kinds": MOST_KINDS, "most_flags": MOST_FLAGS, "nothing": NOTHING,
@@ -258,11 +265,30 @@ def _environment() -> Environment:
         "too_fast": lambda cell: cell.impossible,
         "palette": error_map.PALETTE,
         **{helper.__name__: helper for helper in SPEED_HELPERS},
-        "shown_conditions": conditions.shown, "conditions_heading": conditions.heading,
-        "inspected_launches": margins.launches, "moved": margins.MOVED, "grouped": grouped, "label": findings.label,
-        "sentence": findings.sentence, "how_much": findings.how_much, "beside": findings.beside,
+        "shown_conditions": findings.shown_conditions, "conditions_heading": findings.conditions_heading,
+        "inspected_launches": margins.launches, "moved": margins.MOVED, "grouped": distinct_texts,
+        "label": findings.label, "sentence": findings.sentence, "how_much": findings.how_much,
+        "beside": findings.beside,
         "diff_lines": source.difference, "mapped": mapped,
         "thumbnails": thumbnails, "link": link, "pairs": zip, "most_rows": MOST_ROWS,
     }
     environment.globals.update(helpers)
     return environment
+
+
+def draw_trial() -> None:
+    """Draw the pages of a made-up result, with all kinds of charts except the error map. Raises whatever a missing or
+    broken template, file or chart raises."""
+    even = Interval(median=1, low=1, high=1)
+    result = Result(
+        student="", score=0, max_score=2, measured_max=2, graded_at="", seconds=0, environment=GradingEnvironment(
+            device="", python="", torch="", triton="", numpy="", platform="", isolation="", seed=""),
+        assignments={"one": AssignmentResult(
+            title="", signature="", verdict="wrong_answer", score=0, max_score=2, message="",
+            correctness=Correctness(max_points=1, checks=[CheckResult(
+                id="1", stage="case", outcome="failed", detail=Detail(kind="wrong_values", message=""))]),
+            performance=Performance(
+                status="measured", max_points=1, speedup=even, floor=0.5, target=2, timings=[Timing(
+                    case="1", sizes={}, slots=1, student_us=1, baseline_us=1, ratios=[1, 1], speedup=even)]))})
+    student_page(result)
+    class_page([Entry("", result)])

@@ -15,7 +15,7 @@ from typing import TypeVar
 from grader.pages.line import Cell, Line, comparable, devices
 from grader.pages.speed import often, positive
 from grader.pages.text import figure, points
-from grader.results.mark import Mark, unanswered
+from grader.results.mark import Mark, open_requests
 from grader.results.verdicts import ACCEPTED, GRADERS_FAULT, STUDENTS_FAULT, UNJUDGED, UNTRIED, VERDICTS, Verdict
 
 BINS = 10
@@ -60,24 +60,29 @@ class Group:
     words: str
     verdict: Verdict
     text: str = ""
-    found: list[LineCell] = field(default_factory=list)
+    cells: list[LineCell] = field(default_factory=list)
 
     @property
     def students(self) -> int:
-        return len({line.folder for line, _ in self.found})
+        return len({line.folder for line, _ in self.cells})
 
     @property
     def hint(self) -> str:
-        hints = Counter(cell.hint for _, cell in self.found if cell.hint)
+        hints = Counter(cell.hint for _, cell in self.cells if cell.hint)
         return hints.most_common(1)[0][0] if hints else ""
 
     @property
+    def is_varied(self) -> bool:
+        """Return whether students got different hints."""
+        return len({cell.hint for _, cell in self.cells if cell.hint}) > 1
+
+    @property
     def mended(self) -> list[LineCell]:
-        return [(line, cell) for line, cell in self.found if cell.repair]
+        return [(line, cell) for line, cell in self.cells if cell.repair]
 
     @property
     def by_assignment(self) -> list[tuple[str, list[Line]]]:
-        return list(_grouped((cell.title, line) for line, cell in self.found).items())
+        return list(_grouped((cell.title, line) for line, cell in self.cells).items())
 
 
 @dataclass(frozen=True)
@@ -151,7 +156,7 @@ def mistakes(lines: Sequence[Line]) -> list[Group]:
 
 def mended(lines: Sequence[Line]) -> tuple[int, int]:
     """Return the number of wrong kernels that one change makes right, and the number of all wrong kernels."""
-    wrong = picked(lines, lambda cell: cell.verdict in STUDENTS_FAULT and cell.verdict not in UNTRIED)
+    wrong = pick(lines, lambda cell: cell.verdict in STUDENTS_FAULT and cell.verdict not in UNTRIED)
     return sum(cell.repair is not None for _, cell in wrong), len(wrong)
 
 
@@ -169,7 +174,7 @@ def astray(lines: Sequence[Line]) -> list[tuple[Line, str]]:
 def waiting(lines: Sequence[Line]) -> list[tuple[Line, Cell, Mark]]:
     """Return the requests for regrading that have no answer, the oldest first."""
     return sorted(((line, cell, mark) for line in lines for cell in line.cells.values()
-                   for mark in unanswered(cell.marks)), key=lambda item: item[2].id)
+                   for mark in open_requests(cell.marks)), key=lambda item: item[2].id)
 
 
 def marked(lines: Sequence[Line]) -> list[tuple[Line, Cell, Mark]]:
@@ -177,7 +182,7 @@ def marked(lines: Sequence[Line]) -> list[tuple[Line, Cell, Mark]]:
     return [(line, cell, mark) for line in lines for cell in line.cells.values() for mark in cell.marks]
 
 
-def picked(lines: Sequence[Line], which: Callable[[Cell], bool]) -> list[LineCell]:
+def pick(lines: Sequence[Line], which: Callable[[Cell], bool]) -> list[LineCell]:
     return [(line, cell) for line in lines for cell in line.cells.values() if which(cell)]
 
 
@@ -249,10 +254,10 @@ def _said(ratios: Sequence[float], marks: dict[str, float]) -> str:
 
 def _groups(lines: Sequence[Line], which: Callable[[Cell], bool], words: Callable[[Cell], str]) -> list[Group]:
     groups: dict[str, Group] = {}
-    for line, cell in picked(lines, which):
+    for line, cell in pick(lines, which):
         named = words(cell) or VERDICTS[cell.verdict].words
-        groups.setdefault(named, Group(named, cell.verdict, cell.message)).found.append((line, cell))
-    return sorted(groups.values(), key=lambda group: (-group.students, -len(group.found), group.words))
+        groups.setdefault(named, Group(named, cell.verdict, cell.message)).cells.append((line, cell))
+    return sorted(groups.values(), key=lambda group: (-group.students, -len(group.cells), group.words))
 
 
 def _grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:

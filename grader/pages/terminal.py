@@ -11,10 +11,10 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from grader.pages import conditions, error_map, findings, source, speed, stages
+from grader.pages import error_map, findings, source, speed
+from grader.pages.inspected import factor
 from grader.pages.text import clean_model, of_points, points
-from grader.pages.touched import factor
-from grader.results.result import AssignmentResult, CheckResult, ErrorMap, OutputFigures, Result, Worst
+from grader.results.result import AssignmentResult, CheckResult, ErrorMap, OutputFigures, Result, WorstElement
 
 # The most squares of a map. Each is two characters wide and one high, so roughly square.
 MOST_COLUMNS, MOST_ROWS = 32, 16
@@ -88,8 +88,8 @@ def guessed(assignment: AssignmentResult, file: str) -> RenderableType:
     return Group(head, _indented(_prose(f"Try: {clean_model(assignment).guess}", "Try:")), "")
 
 
-def _head(a: AssignmentResult, where: str, said: str) -> Text:
-    status = findings.status(a)
+def _head(assignment: AssignmentResult, where: str, said: str) -> Text:
+    status = findings.status(assignment)
     text = Text(no_wrap=True, overflow="ignore")
     return text.append(f"{status.shape} ", STYLES[status.key]).append(where, "bold").append(f"  {said}")
 
@@ -102,16 +102,16 @@ def closing(result: Result) -> RenderableType:
         total = of_points(result.score, result.measured_max, result.max_score) if result.measured_max else ""
         lines.append(Text(f"{findings.headline(result)}{f' {total}.' if total else ''}", "bold"))
     reasons: dict[str, float] = {}
-    for p in (a.performance for a in result.assignments.values() if a.right):
-        if p.status == "not_measured" and p.max_points:
-            reasons[p.reason] = reasons.get(p.reason, 0) + p.max_points
+    for performance in (a.performance for a in result.assignments.values() if a.right):
+        if performance.status == "not_measured" and performance.max_points:
+            reasons[performance.reason] = reasons.get(performance.reason, 0) + performance.max_points
     lines += [Text(f"Speed ({points(total)} points): {reason}", "dim") for reason, total in reasons.items()]
     return Group(*lines)
 
 
-def _evidence(a: AssignmentResult, shown: CheckResult | None) -> list[RenderableType]:
+def _evidence(assignment: AssignmentResult, shown: CheckResult | None) -> list[RenderableType]:
     blocks: list[RenderableType] = []
-    cases = [check for check in a.correctness.checks if check.stage == "case"]
+    cases = [check for check in assignment.correctness.checks if check.stage == "case"]
     if any(check.outcome == "passed" for check in cases) or len({c.detail.kind for c in cases if c.detail}) > 1:
         blocks.append(_cases(cases))
     # A map that becomes uniform when it shrinks says no more than the message.
@@ -213,7 +213,7 @@ def _signs(cells: ErrorMap) -> set[str]:
     return {_sign(kind) for row in _squares(cells)[0] for kind in row}
 
 
-def _worst(worst: Worst, name: str) -> str:
+def _worst(worst: WorstElement, name: str) -> str:
     said = f"Worst element {name}{worst.index}: got {worst.got}, expected {worst.expected}"
     if worst.error == "nan":
         return f"{said}."
@@ -222,25 +222,27 @@ def _worst(worst: Worst, name: str) -> str:
     return f"{said}, off by {worst.error} where {worst.allowed} is allowed."
 
 
-def _structure(a: AssignmentResult) -> list[RenderableType]:
-    head = conditions.heading(a)
+def _structure(assignment: AssignmentResult) -> list[RenderableType]:
+    head = findings.conditions_heading(assignment)
     return [*([_prose(head)] if head else []), *(
         _prose(f"{condition.status.shape} {condition.word}: {condition.said}"
                f"{f' Try: {condition.look}' if condition.look else ''}")
-        for condition in conditions.shown(a) if a.right)]
+        for condition in findings.shown_conditions(assignment) if assignment.right)]
 
 
-def _speed(a: AssignmentResult) -> list[RenderableType]:
-    p = a.performance
-    if speed.measured(a):
-        said = [speed.how_fast(p), speed.why_points(a), *p.notes, speed.how_far(p)]
+def _speed(assignment: AssignmentResult) -> list[RenderableType]:
+    performance = assignment.performance
+    if speed.measured(assignment):
+        said = [speed.how_fast(performance), speed.why_points(assignment), *performance.notes,
+                speed.how_far(performance)]
         paragraphs = [_prose("Speed: " + " ".join(line for line in said if line), "Speed:")]
-        if place := stages.ladder_place(p):
+        if place := speed.ladder_place(performance):
             paragraphs.append(_prose(f"Among the course's stages: {place}", "Among the course's stages:"))
-        roofs = [flag for flag in a.flags if flag.what == "roof"]
+        roofs = [flag for flag in assignment.flags if flag.what == "roof"]
         return [*paragraphs, *(_prose(f"Looks impossible: {flag.evidence}.") for flag in roofs)]
-    if p.status == "measured" and p.max_points:
-        return [_prose(f"Speed: {points(p.points)} of {points(p.max_points)} points. {findings.sentence(p.reason)}")]
+    if performance.status == "measured" and performance.max_points:
+        earned = f"{points(performance.points)} of {points(performance.max_points)} points"
+        return [_prose(f"Speed: {earned}. {findings.sentence(performance.reason)}")]
     return []
 
 

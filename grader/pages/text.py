@@ -28,7 +28,8 @@ def prose(text: str) -> Markup:
 
 def points(value: float) -> str:
     """Return points with at most two decimals: `312.5`, `60`."""
-    return _trim(f"{value:.2f}") if math.isfinite(value) else "?"
+    short = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "?" if not math.isfinite(value) else "0" if short == "-0" else short
 
 
 def of_points(score: float, measured_max: float, max_score: float) -> str:
@@ -68,11 +69,6 @@ def seconds(value: float | None) -> str:
     if value < 1:
         return f"{value * 1e3:.3g} ms"
     return f"{value:.3g} s" if value < 120 else f"{value / 60:.3g} min"
-
-
-def _trim(text: str) -> str:
-    short = text.rstrip("0").rstrip(".")
-    return "0" if short == "-0" else short
 
 
 def _walk(value: Any, limit: int) -> Any:

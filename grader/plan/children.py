@@ -20,7 +20,7 @@ class TooMuchError(Exception):
 
 
 @dataclass(frozen=True)
-class Ended:
+class ChildEnd:
     """A program's exit status as subprocess gives it (negative for a signal), and the bytes of its standard output and
     standard error."""
 
@@ -32,7 +32,7 @@ class Ended:
 def run(
     command: Sequence[str], *, most: int, seconds: float | None = None, env: Mapping[str, str] | None = None,
     cwd: str | None = None, into: IO[bytes] | None = None,
-) -> Ended:
+) -> ChildEnd:
     """Run a program without input. Its standard output goes to the file `into`, if there is one.
 
     Raises TooMuchError if the program writes more than `most` bytes to its standard output or to its standard error,
@@ -72,7 +72,7 @@ def run(
             if isinstance(error, subprocess.TimeoutExpired):
                 raise TimeoutError from None
             raise
-    return Ended(status, *(b"".join(pieces[stream]) for stream in streams))
+    return ChildEnd(status, *(b"".join(pieces[stream]) for stream in streams))
 
 
 def _left(until: float | None) -> float | None:

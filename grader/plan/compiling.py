@@ -16,7 +16,7 @@ class Compile(Message):
     `Binaries`.
 
     Each kernel has `seconds` of processor time, and its assembler as many. The whole request has `in_all` seconds of
-    the clock; a kernel that is not compiled by then is a `Problem` ("no_turn"). `ptx`: return the kernels' PTX, too.
+    the clock; a kernel that is not compiled by then is a `Problem` ("out_of_time"). `ptx`: with the PTX.
     """
 
     op: Literal["compile"] = "compile"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.plan.plan import Name, Shaped, Size
+from grader.plan.plan import Name, Size, StrictModel
 
 
-class Device(Shaped):
+class Device(StrictModel):
     """Properties of a CUDA device, under the names of `torch.cuda.get_device_properties`. Sizes in bytes.
 
     Source: "Compute Capabilities" in the CUDA C++ Programming Guide, and the properties that H100 and H200 report.

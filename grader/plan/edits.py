@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.plan.plan import Line, Malformed, Shaped, Size
+from grader.plan.plan import Line, Malformed, Size, StrictModel
 
 MOST_EDITS = 4096
 MOST_SPANS = 32
-MOST_EDITED = 60
+MOST_EDITED = 128
 """The most edited files that one request plans."""
 EDITED_PLAN_BYTES = 1 << 20
 """Room for the plan of an edited file."""
@@ -25,7 +25,7 @@ EditKind = Literal[
 factors, terms, steps or statements; `exchanged` are two names throughout an expression, a statement or a function."""
 
 
-class Span(Shaped):
+class Span(StrictModel):
     """Characters `start` to `end` of a file, and the `text` that takes their place."""
 
     start: Size
@@ -33,7 +33,7 @@ class Span(Shaped):
     text: Annotated[str, Field(max_length=2_000)]
 
 
-class Edit(Shaped):
+class Edit(StrictModel):
     """One change: its `spans` in order, which do not overlap. `line` is the first line that it changes; `weight` grows
     from likely to unlikely. `workaround`: the change may only keep the faulty code from running, so a message about its
     proof names the place alone."""
@@ -45,7 +45,7 @@ class Edit(Shaped):
     workaround: bool = False
 
 
-class Edits(Shaped):
+class Edits(StrictModel):
     """The edits of a file, in the order in which to try them."""
 
     edits: Annotated[list[Edit], Field(max_length=MOST_EDITS)]

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from grader.plan.plan import Index, Line, Name, Shaped
+from grader.plan.plan import Index, Line, Name, StrictModel
 
 MOST_ACCESSES = 24
 """The most loads and stores that are reported for a run."""
@@ -21,7 +21,7 @@ Program = tuple[Count, Count, Count]
 """A program of a grid: its ids along x, y and z."""
 
 
-class OutOfBounds(Shaped):
+class OutOfBounds(StrictModel):
     """An access outside its tensor.
 
     `tensor` is the kernel's name for the pointer (`x_ptr`), `given` the parameter behind it, or "" for a temporary.
@@ -50,7 +50,7 @@ class OutOfBounds(Shaped):
     space: Literal["global", "shared"] = "global"
 
 
-class Misaligned(Shaped):
+class MisalignedAccess(StrictModel):
     """An access at an address that is no multiple of the `bytes` that it moves for a lane. `tensor` and `given` as in
     `OutOfBounds`; `offset` is the distance from the tensor's start in bytes."""
 
@@ -65,7 +65,7 @@ class Misaligned(Shaped):
     program: Program
 
 
-class Recast(Shaped):
+class Recast(StrictModel):
     """A pointer to elements of one type, `before`, taken as one to elements of another size, `after`."""
 
     kind: Literal["recast"] = "recast"
@@ -77,7 +77,7 @@ class Recast(Shaped):
     after: Name
 
 
-class Unwritten(Shaped):
+class UnwrittenAccess(StrictModel):
     """A load of elements that nothing has written, or an atomic on them: of `out` (poison), or of an uninitialised
     temporary. If `kernel` is "", host code copied the elements. `space` as in `OutOfBounds`. `stored` is for an array
     in the space "shared" whose written rows have gaps of one length between them: the bytes of a row, and the distance
@@ -95,7 +95,7 @@ class Unwritten(Shaped):
     stored: tuple[Count, Count] | None = None
 
 
-class MaskedUsed(Shaped):
+class MaskedUse(StrictModel):
     """A use of lanes that a mask switched off and that got no other value: their contents are undefined."""
 
     kind: Literal["masked_used"] = "masked_used"
@@ -104,7 +104,7 @@ class MaskedUsed(Shaped):
     tensor: Name
 
 
-class Race(Shaped):
+class Race(StrictModel):
     """Two programs of one launch that touch the same element without atomics, where at least one of them writes.
 
     `certain`: both store, and store different values, so the machine decides which value stays.
@@ -120,7 +120,7 @@ class Race(Shaped):
     certain: bool
 
 
-class Overflow(Shaped):
+class Overflow(StrictModel):
     """An integer of the kernel that leaves the range of its type, as the debug checks of its language define it."""
 
     kind: Literal["overflow"] = "overflow"
@@ -131,7 +131,7 @@ class Overflow(Shaped):
     program: Program
 
 
-class Assertion(Shaped):
+class Assertion(StrictModel):
     """An assertion in the kernel that does not hold. `header` is the file that asserts, if it is not the student's."""
 
     kind: Literal["assertion"] = "assertion"
@@ -142,7 +142,7 @@ class Assertion(Shaped):
     program: Program
 
 
-class EmptyGrid(Shaped):
+class EmptyGrid(StrictModel):
     """A launch without any program."""
 
     kind: Literal["empty_grid"] = "empty_grid"
@@ -153,14 +153,14 @@ class EmptyGrid(Shaped):
 
 Undefinable = Literal[
     "lanes", "reorder", "hint", "pipeline", "pending", "index", "reduction", "programs", "ticket",
-    "descriptor", "unwaited", "visible", "barrier", "warp", "relaxed", "tuner",
+    "descriptor", "unwaited", "visible", "barrier", "warp", "relaxed", "unacquired", "scope", "engine", "tuner",
     "spin", "assume", "fresh", "unordered", "shared", "divergent", "unset", "places", "approximate",
-    "streams", "pinned",
+    "streams", "pinned", "inactive", "read_only",
 ]  # fmt: skip
-"""The kinds of undefined behaviour: see `Undefined`."""
+"""The kinds of undefined behaviour: see `UndefinedBehaviour`."""
 
 
-class Undefined(Shaped):
+class UndefinedBehaviour(StrictModel):
     """Behaviour that neither the language nor a GPU defines, but the simulator does.
 
     For these kinds the simulator takes one of several orders or values that are allowed. The finding is `certain` only
@@ -169,12 +169,13 @@ class Undefined(Shaped):
     `reorder`: a reshape or concatenation may put its elements in any order;
     `hint`: a promise to the compiler about addresses or values is not kept;
     `pipeline`: a load may be made before a store of an earlier iteration of its loop;
-    `index`: a gather reaches outside its source;
+    `index`: a gather reaches outside its source, or a shuffle outside its block;
     `reduction`: a reduction's function may depend on the order;
     `programs`: a program uses what another program stores in the same launch;
     `ticket`: programs choose their work by the result of an atomic;
-    `unset`, `places`, `approximate`: an instruction reads a register that nothing has set, reads the place where a
-    program runs, or gives an approximation. Its result differs from device to device (`messages.Elsewhere`);
+    `unset`, `places`, `inactive`, `approximate`: an instruction reads a register that nothing has set, the place where
+    a program runs, or a lane that takes no part in a shuffle, or gives an approximation. Its result differs from device
+    to device (`messages.Deviation`);
     `unordered`: a program loads what another program stores, in a launch with atomics of which none orders the two;
     `streams`, `pinned`: an operation of a call does not wait for that of line `earlier`, though one of the two writes
     what the other uses: they are in different streams (`streams`), or one is host code's own (`pinned`).
@@ -185,7 +186,11 @@ class Undefined(Shaped):
     earlier launch lets it start ahead of its own end (`unwaited`) or does not (`visible`);
     `barrier`, `warp`: a lane reads what another lane stored, without a barrier between, in a program of several warps
     (`barrier`) or of one (`warp`);
-    `relaxed`: the kernel relies on atomics that order nothing;
+    `relaxed`, `unacquired`: the kernel relies on atomics or flags that order nothing; in `unacquired` it is the load
+    that may come before them;
+    `engine`: the copy engine reads what threads have stored, without a fence between;
+    `scope`: programs share an atomic or a flag that orders the threads of one program alone;
+    `read_only`: a load takes memory for read-only to which its launch has stored;
     `tuner`: an autotuner tries configurations on the same buffers, and the kernel adds to them;
     `spin`: a loop waits by plain loads, and a compiler may remove it;
     `assume`: an assumption stated to the compiler does not hold;
@@ -194,7 +199,8 @@ class Undefined(Shaped):
     `shared`: threads of a program touch one element of its shared memory without a barrier between;
     `divergent`: some of a program's threads never reach a barrier at which others wait.
 
-    `tensor`, `element` and `programs` name the place, as far as there is one.
+    `tensor`, `element` and `programs` name the place, as far as there is one; `earlier` is the line of an access before
+    it that takes part, if it is known.
     """
 
     kind: Literal["undefined"] = "undefined"
@@ -209,19 +215,19 @@ class Undefined(Shaped):
     certain: bool = True
 
 
-class Access(Shaped):
+class Access(StrictModel):
     """The offsets of the lanes of a load, store or atomic, as the first programs of a launch show them: without regard
     to the mask, in elements of the buffer.
 
-    `first` is the offset of lane 0 of program 0. `lanes` is the distance of neighbouring lanes along each dimension of
-    the `tile`, None if it varies. `programs` is the distance of program 0 and the next program along each axis of the
-    grid, None if there is only one or the next was not seen; `even`: all programs seen lie at these distances. Program
-    0 makes the access `times` times, each time `step` further than before; `step` is None if it makes the access once,
-    or if the distance varies. `live` (the first time) and `last` (the last time) count the lanes along each dimension
-    up to the last lane that the mask leaves on. `cut`: the mask of a store or atomic may switch off lanes that lie
-    inside the tensor, in programs that make the access; `skipped`: some programs make it fewer times. `width` is the
-    bytes that a lane takes as an element, 0 if that is not known. A compiler, or a view of another dtype, may make it
-    less than an element of the tensor.
+    `first` is the offset of lane 0 of program 0. `lane_strides` are the distances of neighbouring lanes along each
+    dimension of the `tile`, None if they vary. `program_strides` are those of program 0 and the next program along each
+    axis of the grid, None if there is only one or the next was not seen; `even`: all programs seen lie at these
+    distances. Program 0 makes the access `times` times, each time `loop_stride` further than before, None if it makes
+    the access once, or if the distance varies. `live` (the first time) and `last` (the last time) count the lanes along
+    each dimension up to the last lane that the mask leaves on. `cut`: the mask of a store or atomic may switch off
+    lanes that lie inside the tensor, in programs that make the access; `skipped`: some programs make it fewer times.
+    `width` is the bytes that a lane takes as an element, 0 if that is not known. A compiler, or a view of another
+    dtype, may make it less than an element of the tensor.
     """
 
     access: Literal["load", "store", "atomic"]
@@ -232,10 +238,10 @@ class Access(Shaped):
     grid: tuple[Count, Count, Count]
     tile: Sides
     first: Far
-    lanes: Annotated[list[Far | None], Field(max_length=8)]
-    programs: tuple[Far | None, Far | None, Far | None]
+    lane_strides: Annotated[list[Far | None], Field(max_length=8)]
+    program_strides: tuple[Far | None, Far | None, Far | None]
     even: bool
-    step: Far | None
+    loop_stride: Far | None
     times: Count
     live: Sides
     last: Sides
@@ -247,7 +253,8 @@ class Access(Shaped):
     def end(self) -> int | None:
         """Return the offset after the highest one that the programs of the launch reach, without regard to the mask;
         None if the accesses that were seen do not determine it."""
-        counts, apart = (*self.tile, *self.grid, self.times), (*self.lanes, *self.programs, self.step)
+        counts = (*self.tile, *self.grid, self.times)
+        apart = (*self.lane_strides, *self.program_strides, self.loop_stride)
         ways = [(count - 1, distance) for count, distance in zip(counts, apart, strict=True) if count > 1]
         if not self.even or any(distance is None for _, distance in ways):
             return None
@@ -255,5 +262,6 @@ class Access(Shaped):
 
 
 Finding = Annotated[
-    OutOfBounds | Misaligned | Recast | Unwritten | MaskedUsed | Race | Undefined | Overflow | Assertion | EmptyGrid,
+    OutOfBounds | MisalignedAccess | Recast | UnwrittenAccess | MaskedUse | Race | UndefinedBehaviour | Overflow
+    | Assertion | EmptyGrid,
     Field(discriminator="kind")]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from grader.plan.wire import Part
 
-ELSEWHERE = "KERNELMARK_FRONT_ENDS"
+VARIABLE = "KERNELMARK_FRONT_ENDS"
 """The variable that names more folders with front ends, as PATH does. Their code runs with the grader's own rights."""
 
 
 def homes() -> list[str]:
     """Return the folders that hold front ends; the grader's own comes first."""
-    others = filter(None, os.environ.get(ELSEWHERE, "").split(os.pathsep))
+    others = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
     return [str(Path(__file__).resolve().parents[1] / "languages"), *(str(Path(home).resolve()) for home in others)]
 
 
@@ -22,10 +22,10 @@ def problem() -> str:
     home_of: dict[str, str] = {}
     for home in homes():
         if not Path(home).is_dir():
-            return f"{ELSEWHERE}: {home}: no such folder; a folder of languages expected"
+            return f"{VARIABLE}: {home}: no such folder; a folder of languages expected"
         for path in sorted(Path(home).glob("*/__init__.py")):
             if home_of.setdefault(path.parent.name, home) != home:
-                return (f"{ELSEWHERE}: {path.parent}: a language named {path.parent.name} is also in "
+                return (f"{VARIABLE}: {path.parent}: a language named {path.parent.name} is also in "
                         f"{home_of[path.parent.name]}; rename one of the two folders")
     return ""
 

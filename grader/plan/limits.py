@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from math import inf
-from time import process_time
+from time import monotonic, process_time
 
 from grader.plan.messages import Reached
+
+MOST_EXCUSED = 3
+"""Times the seconds of a request that a process may wait for a processor, since it can make itself wait longer."""
 
 
 class Unsupported(Exception):
@@ -13,12 +16,13 @@ class Unsupported(Exception):
 
 
 class Limit(Exception):
-    """An error: a limit is reached. `what`, `resident` and `rounds` are those of `messages.Exhausted`."""
+    """An error: a limit is reached. The fields are those of `messages.Exhausted`."""
 
     def __init__(self, what: Reached) -> None:
         super().__init__(what)
         self.what: Reached = what
         self.resident = self.rounds = 0
+        self.ended: int | None = None
 
 
 class LaunchStopped(Exception):
@@ -30,12 +34,13 @@ class LaunchStopped(Exception):
 
 
 class Budget:
-    """The element operations that are left for all launches of a plan, and the processor time of this process
-    (`process_time`) at which the run has to end."""
+    """The element operations that are left for all launches of a plan, and the time at which the run has to end: that
+    of this process's processor (`process_time`), or of the clock, after which a judge waits no longer, however busy the
+    machine is. A run that ends by itself knows its line."""
 
     def __init__(self, operations: int, seconds: float = inf) -> None:
         self.operations = self.left = operations
-        self.until = process_time() + seconds
+        self.until, self.end = process_time() + seconds, monotonic() + (1 + MOST_EXCUSED) * seconds
 
     @property
     def used(self) -> int:
@@ -46,5 +51,5 @@ class Budget:
         self.left -= operations
         if self.left < 0:
             raise Limit("operations")
-        if process_time() > self.until:
+        if process_time() > self.until or monotonic() > self.end:
             raise Limit("time")

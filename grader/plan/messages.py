@@ -25,12 +25,12 @@ from grader.plan.plan import (
     Name,
     Place,
     Shape,
-    Shaped,
     Size,
+    StrictModel,
     Text,
-    spanned,
+    memory_span,
 )
-from grader.plan.traffic import MOST_TOUCHED, LaunchTraffic, Stored, Touched, Watch
+from grader.plan.traffic import MOST_TOUCHED, LastStores, LaunchTraffic, TouchedBytes, Watch
 from grader.plan.wire import Message
 
 BUILT_BYTES = 48 << 20
@@ -39,7 +39,7 @@ BUILT_BYTES = 48 << 20
 # To and from a builder or a planner.
 
 
-class GivenTensor(Shaped):
+class GivenTensor(StrictModel):
     """A parameter that is a tensor, with its own storage. `output`: the function has to write it; `filled`: it has
     contents before the call, as all but plain outputs have. `strides` are in elements, empty for a contiguous tensor.
     `gradient_of` and `saved` are for `grader.host.autograd`."""
@@ -58,14 +58,14 @@ class GivenTensor(Shaped):
     @property
     def elements(self) -> int:
         """Return the number of elements of the tensor's memory; gaps between its own elements count, too."""
-        return spanned(self.shape, self.strides)
+        return memory_span(self.shape, self.strides)
 
     @property
     def bytes(self) -> int:
         return self.elements * ITEM_BYTES[self.dtype]
 
 
-class GivenScalar(Shaped):
+class GivenScalar(StrictModel):
     """A parameter that is a number, which host code may see."""
 
     kind: Literal["scalar"] = "scalar"
@@ -79,7 +79,7 @@ MOST_GIVEN = 64
 Given = Annotated[GivenTensor | GivenScalar, Field(discriminator="kind")]
 
 
-class Resources(Shaped):
+class Resources(StrictModel):
     """The resources of a compiled kernel: registers and spilled bytes of a thread, bytes of shared memory."""
 
     registers: Size
@@ -87,7 +87,7 @@ class Resources(Shaped):
     shared: Size
 
 
-class Answers(Shaped):
+class Answers(StrictModel):
     """Answers to what host code asks its machine, as far as the judge knows them.
 
     `winners`: the fastest configuration of each autotuner, in the order of their calls. If it is -1 or missing, the
@@ -139,8 +139,7 @@ class Load(Message):
 class PlanCall(Message):
     """A request to call the function twice on these parameters, and write the plan to descriptor 0's memory file.
 
-    `copies`: put copies of tensors into the plan instead of refusing them. Both calls together may take `seconds` (0:
-    any number).
+    `copies`: put copies of tensors into the plan instead of refusing them. `seconds`: for both calls (0: any).
     """
 
     op: Literal["plan"] = "plan"
@@ -151,10 +150,10 @@ class PlanCall(Message):
 
 
 Why = Literal["numbers", "benchmark", "process", "network", "module", "exception", "print"]
-"""The reasons to leave a statement out: see `Skipped`."""
+"""The reasons to leave a statement out: see `SkippedStatement`."""
 
 
-class Skipped(Shaped):
+class SkippedStatement(StrictModel):
     """A statement that was left out. `text` is what it asked for or raised, or the module that is missing.
 
     Only statements at the file's top level are left out, except for `print`: a line that prints or checks numbers is
@@ -168,18 +167,18 @@ class Skipped(Shaped):
 
 class Loaded(Message):
     op: Literal["loaded"] = "loaded"
-    skipped: Annotated[list[Skipped], Field(max_length=64)] = []
+    skipped: Annotated[list[SkippedStatement], Field(max_length=64)] = []
 
 
 class Planned(Message):
     """A plan, `bytes` long, in the memory file. `earlier`: the plan uses memory that calls of an earlier case made, so
-    a planner that has seen no other case has to make it anew. `skipped` are the statements left out in these calls.
+    a planner that has seen no other case has to make it again. `skipped` are the statements left out in these calls.
     """
 
     op: Literal["planned"] = "planned"
     bytes: Size
     earlier: bool = False
-    skipped: Annotated[list[Skipped], Field(max_length=64)] = []
+    skipped: Annotated[list[SkippedStatement], Field(max_length=64)] = []
 
 
 Refusal = Literal[
@@ -193,7 +192,7 @@ Refusal = Literal[
 class Refused(Message):
     """A refusal: host code of the graded function needs or makes numbers. `operator` is PyTorch's name: `aten::mul`.
 
-    The memory file holds `Kernels`, `asked` bytes long: host code asked for the resources of these and got a guess.
+    The memory file holds `Kernels` in `kernels_bytes` bytes: host code asked for their resources and got a guess.
     """
 
     op: Literal["refused"] = "refused"
@@ -201,16 +200,16 @@ class Refused(Message):
     operator: Name
     line: Line = 0
     traceback: Text = ""
-    asked: Size = 0
+    kernels_bytes: Size = 0
 
 
-class Absent(Message):
+class AbsentName(Message):
     """A name that the submission needs and a skipped statement would have bound. `line` is the line that needs it, 0 if
     the name is that of the graded function."""
 
     op: Literal["absent"] = "absent"
     name: Name
-    skipped: Skipped
+    skipped: SkippedStatement
     line: Line = 0
     traceback: Text = ""
 
@@ -224,7 +223,7 @@ class Failed(Message):
     `compile_error`: the language's own compiler refuses a kernel; `unsupported`: a GPU would run something that the
     grader cannot follow, and `message` says what to write instead; `kernel_too_long`, `too_many_kernels`, `too_large`:
     a cap of a plan is exceeded. `constants` are the compile-time constants of a kernel that does not compile: values as
-    code, by name. `autograd`: a class is not the autograd Function that is asked for. `asked` as in `Refused`.
+    code, by name. `autograd`: a class is not the autograd Function that is asked for. `kernels_bytes` as in `Refused`.
     """
 
     op: Literal["failed"] = "failed"
@@ -236,7 +235,7 @@ class Failed(Message):
     line: Line = 0
     traceback: Text = ""
     constants: Annotated[dict[Name, Name], Field(max_length=MOST_CONSTANTS)] = {}
-    asked: Size = 0
+    kernels_bytes: Size = 0
 
 
 class ListEdits(Message):
@@ -276,9 +275,51 @@ class PlannedEdited(Message):
 # To and from a simulator.
 
 
-Elsewhere = Literal["bits", "places", "errors"]
-"""The ways in which another device differs: the bits in registers and memory that nothing has set; where buffers lie,
-and which multiprocessor runs a program; the errors of approximate instructions, as far as they are documented."""
+Deviation = Literal["bits", "places", "lanes", "errors"]
+"""The ways in which another device differs: bits that nothing has set; where buffers lie, and which multiprocessor runs
+a program; lanes without a part in a shuffle; the errors of approximate instructions, as far as they are documented."""
+
+
+class Where(StrictModel):
+    """Parts of a run that take another choice than the plain one: operations in these lines, and the `programs` of a
+    launch among themselves."""
+
+    lines: Literal["all"] | Annotated[list[Line], Field(max_length=16)] = []
+    programs: bool = False
+
+
+NOWHERE, EVERYWHERE, PROGRAMS = Where(), Where(lines="all", programs=True), Where(programs=True)
+UNWRITTEN = 0xFF
+"""The value of each byte that nothing has written in a temporary: NaN in every floating-point type."""
+
+
+class RunOptions(StrictModel):
+    """Choices of a run, most of which a language leaves open, and a `watch` for its report.
+
+    `masked`: where lanes that a mask without `other` switched off hold NaN instead of zeros.
+    `order`: where the run takes another order, if none is defined.
+    `early`: where loads come before the stores of other programs, if no atomics order the two; for programs, atomics
+    whose result is not used are made in the reverse order of programs.
+    `twice`: launches of these kernels are made twice.
+    `deviations`: the device differs in these ways; approximate instructions err in the lines `erring`, or everywhere.
+    `registers`: the number that a thread of each of these kernels takes, if known. `unwritten`: the byte of what
+    nothing has written; any but UNWRITTEN also replaces what the judge put into outputs. `resident`: the most programs
+    of a launch at a time, 0 for all that fit.
+    """
+
+    masked: Where = NOWHERE
+    order: Where = NOWHERE
+    early: Where = NOWHERE
+    twice: Annotated[list[Index], Field(max_length=MOST_KERNELS)] = []
+    deviations: Annotated[list[Deviation], Field(max_length=4)] = []
+    erring: Annotated[list[Line], Field(max_length=16)] = []
+    registers: Annotated[dict[Index, Size], Field(max_length=MOST_KERNELS)] = {}
+    unwritten: Annotated[int, Field(ge=0, le=255)] = UNWRITTEN
+    resident: Size = 0
+    watch: Watch | None = None
+
+
+PLAIN = RunOptions()
 
 
 class Simulate(Message):
@@ -288,17 +329,6 @@ class Simulate(Message):
     its own given buffers with other contents; their descriptors come before those of the steady call. `outputs` names
     the parameters that hold nothing yet. At most `operations` element operations are made, in at most `seconds` (0: any
     number). `device` is the device to simulate.
-
-    `masked`: lanes that a mask without `other` switched off hold NaN instead of zeros, in loads of these lines, or in
-    all loads if the list is empty.
-    `order`: the run takes another order where none is defined: in these lines (0: for the programs of a launch), or
-    everywhere if the list is empty.
-    `early`: loads of these lines come before the stores of other programs where no atomics order the two; with 0 among
-    them, atomics whose result is not used are made in the reverse order of programs.
-    `twice`: launches of these kernels are made twice.
-    `elsewhere`: the device differs in these ways; approximate instructions err in the lines `erring`, or everywhere.
-    `registers`: the number that a thread of each of these kernels takes, if known. `unwritten`: the byte of what
-    nothing has written, in another order. `resident`: the most programs of a launch at a time, 0 for as many as fit.
     """
 
     op: Literal["simulate"] = "simulate"
@@ -307,17 +337,8 @@ class Simulate(Message):
     outputs: Annotated[list[Name], Field(max_length=MOST_GIVEN)]
     operations: Size
     seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0
-    masked: Annotated[list[Line], Field(max_length=16)] | None = None
-    order: Annotated[list[Line], Field(max_length=16)] | None = None
-    early: Annotated[list[Line], Field(max_length=32)] = []
-    twice: Annotated[list[Index], Field(max_length=MOST_KERNELS)] = []
-    elsewhere: Annotated[list[Elsewhere], Field(max_length=3)] = []
-    erring: Annotated[list[Line], Field(max_length=16)] = []
-    registers: Annotated[dict[Index, Size], Field(max_length=MOST_KERNELS)] = {}
-    unwritten: Annotated[int, Field(ge=0, le=255)] = 0
-    resident: Size = 0
     device: Device | None = None
-    watch: Watch | None = None
+    options: RunOptions = PLAIN
 
 
 class Simulated(Message):
@@ -329,9 +350,9 @@ class Simulated(Message):
     accesses: Annotated[list[Access], Field(max_length=MOST_ACCESSES)] = []
     operations: Size
     printed: Text = ""
-    stored: Annotated[list[Stored], Field(max_length=16)] = []
+    stored: Annotated[list[LastStores], Field(max_length=16)] = []
     launched: Annotated[list[LaunchTraffic], Field(max_length=8)] = []
-    touched: Annotated[list[Touched], Field(max_length=MOST_TOUCHED)] = []
+    touched: Annotated[list[TouchedBytes], Field(max_length=MOST_TOUCHED)] = []
 
 
 INLINE_ASSEMBLY = "inline assembly"
@@ -351,9 +372,9 @@ Reached = Literal["operations", "time", "memory", "stalled", "unmet", "endless"]
 
 class Exhausted(Message):
     """A limit that was reached: "operations" or "time" (an endless loop, or far too many programs), "memory",
-    "stalled" (programs wait for each other without end), "unmet" (threads wait for a flag or a barrier in shared memory
-    that nothing changes any more), or "endless" (a loop whose condition nothing changes). `resident` is the number of
-    programs that the device holds, if the launch has more; `rounds` are the iterations of the loop in `line`, or 0."""
+    "stalled" (programs wait for each other), "unmet" (threads wait for a flag or a barrier in shared memory and nothing
+    changes it), or "endless" (a loop whose condition nothing changes). `resident` programs fit on the device, if there
+    are more; `rounds` are iterations of the loop in `line`; `ended` programs of a cooperative one have ended lanes."""
 
     op: Literal["exhausted"] = "exhausted"
     what: Reached
@@ -361,12 +382,13 @@ class Exhausted(Message):
     line: Line = 0
     resident: Size = 0
     rounds: Size = 0
+    ended: Size | None = None
 
 
 # For a compiler: see `grader.plan.compiling`.
 
 
-class Kernels(Shaped):
+class Kernels(StrictModel):
     """The kernels to compile. For kernels of `fitting` it is enough to say whether the target can start them; their
     answers follow those for `kernels`."""
 
@@ -374,7 +396,7 @@ class Kernels(Shaped):
     fitting: list[Kernel] = []
 
 
-class Texts(Shaped):
+class Texts(StrictModel):
     texts: list[str]
 
 
@@ -387,8 +409,8 @@ EDITING_REQUEST: TypeAdapter[Load | PlanCall | ListEdits | PlanEdited] = TypeAda
 """The requests to a planner whose language has edits."""
 EDITING_REPLY: TypeAdapter[Listed | PlannedEdited] = TypeAdapter(
     Annotated[Listed | PlannedEdited, Field(discriminator="op")])
-PLANNER_REPLY: TypeAdapter[Loaded | Planned | Refused | Absent | Failed] = TypeAdapter(
-    Annotated[Loaded | Planned | Refused | Absent | Failed, Field(discriminator="op")])
+PLANNER_REPLY: TypeAdapter[Loaded | Planned | Refused | AbsentName | Failed] = TypeAdapter(
+    Annotated[Loaded | Planned | Refused | AbsentName | Failed, Field(discriminator="op")])
 SIMULATOR_REQUEST: TypeAdapter[Simulate] = TypeAdapter(Simulate)
 SIMULATOR_REPLY: TypeAdapter[Simulated | CannotSimulate | Exhausted] = TypeAdapter(
     Annotated[Simulated | CannotSimulate | Exhausted, Field(discriminator="op")])

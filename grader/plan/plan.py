@@ -1,8 +1,8 @@
 """The plan: the operations that a submission's host code asks for, as data of fixed shape.
 
-A plan is the only thing that leaves a planner, which may be hostile: each field is capped here, and `grader.judging.
-rules` checks extents, grids and memory before anything is run. A plan knows no language: a kernel is a text that its
-front end reads.
+A planner may be hostile. Only its plan is run; its other answers are texts for people. Each field is capped here, and
+`grader.judging.plans.rules` checks extents, grids and memory before anything is run. A plan knows no language: a kernel
+is a text that its front end reads.
 """
 
 from __future__ import annotations
@@ -35,10 +35,18 @@ DType = Literal[
     "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
     "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "bool",
 ]  # fmt: skip
-ITEM_BYTES: dict[DType, int] = {
-    "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1,
-    "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint64": 8, "uint32": 4, "uint16": 2, "uint8": 1, "bool": 1,
+STORAGE: dict[DType, str] = {
+    "float64": "f8", "float32": "f4", "float16": "f2", "bfloat16": "u2", "float8_e4m3fn": "u1", "float8_e5m2": "u1",
+    "int64": "i8", "int32": "i4", "int16": "i2", "int8": "i1", "uint64": "u8", "uint32": "u4", "uint16": "u2",
+    "uint8": "u1", "bool": "u1",
 }  # fmt: skip
+"""NumPy's type of an element in memory: the bits as an unsigned number, if NumPy has no such type."""
+ITEM_BYTES: dict[DType, int] = {dtype: int(storage[1]) for dtype, storage in STORAGE.items()}
+LARGEST: dict[DType, float] = {
+    "float64": (2 - 2**-52) * 2.0**1023, "float32": (2 - 2**-23) * 2.0**127, "float16": 65_504.0,
+    "bfloat16": (2 - 2**-7) * 2.0**127, "float8_e4m3fn": 448.0, "float8_e5m2": 57_344.0,
+}  # fmt: skip
+"""The largest finite number of each type of floats."""
 # The types that a copy may convert between: the conversion rounds a number, or makes it infinite.
 CAST: frozenset[DType] = frozenset({"float64", "float32", "float16", "bfloat16"})
 Place = Literal["device", "pinned", "host"]
@@ -59,16 +67,18 @@ def _base64(text: str) -> str:
     return text
 
 
-class Shaped(BaseModel):
+class StrictModel(BaseModel):
+    """Data of a contract between processes: no other field, no conversion, no change."""
+
     # A plan may fill with NaN or infinity, which JSON has only as JavaScript's constants.
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, ser_json_inf_nan="constants")
 
 
-class Buffer(Shaped):
+class Buffer(StrictModel):
     """An allocation. `given` names the parameter that the judge fills or reads; "" is a temporary of the submission.
 
-    `line` is the line that allocated a temporary; `kept`: before this call. Both are hints for people, as all lines of
-    a plan are, and may be forged.
+    `line` is the line that allocated a temporary; `kept`: an earlier call did. Both are for people to read, as all
+    lines of a plan are, and may be forged.
     """
 
     bytes: Size
@@ -78,7 +88,7 @@ class Buffer(Shaped):
     kept: bool = False
 
 
-class View(Shaped):
+class View(StrictModel):
     """Elements of a buffer: `offset` in bytes, `strides` in elements."""
 
     buffer: Index
@@ -90,14 +100,15 @@ class View(Shaped):
     @property
     def end(self) -> int:
         """Return the bytes from the buffer's start to the end of the last element."""
-        return self.offset + spanned(self.shape, self.strides) * ITEM_BYTES[self.dtype]
+        return self.offset + memory_span(self.shape, self.strides) * ITEM_BYTES[self.dtype]
 
 
-class OrderedOperation(Shaped):
+class OrderedOperation(StrictModel):
     """An operation, and the line in which host code asks for it.
 
-    `after` are the numbers of the operations of the same call that it follows directly; what these follow is left out.
-    None: it follows all before it. A plan runs in its own order, whatever `after` says. In `setup` it means nothing.
+    `after` are the numbers of the operations of the same call that it follows directly; operations that these follow
+    are left out. None: it follows all before it. A plan runs in its own order, whatever `after` says. In `setup` it
+    means nothing.
     """
 
     line: Line = 0
@@ -134,7 +145,7 @@ class Copy(OrderedOperation):
     backwards: Shape = []
 
 
-class Pointer(Shaped):
+class Pointer(StrictModel):
     """The address `offset` bytes into a buffer."""
 
     kind: Literal["pointer"] = "pointer"
@@ -142,7 +153,7 @@ class Pointer(Shaped):
     offset: Size = 0
 
 
-class Integer(Shaped):
+class Integer(StrictModel):
     """A whole number. `type` is its type on the device: `i32`, `u64`, `i1` for a bool."""
 
     kind: Literal["integer"] = "integer"
@@ -150,13 +161,13 @@ class Integer(Shaped):
     value: Annotated[int, Field(ge=-INT64, lt=2 * INT64)]
 
 
-class Float(Shaped):
+class Float(StrictModel):
     kind: Literal["float"] = "float"
     type: Literal["fp16", "bf16", "fp32", "fp64"] = "fp32"
     value: float
 
 
-class Descriptor(Shaped):
+class Descriptor(StrictModel):
     """A tensor descriptor made on the host: `view` is the whole tensor, `block` the shape of one load or store."""
 
     kind: Literal["descriptor"] = "descriptor"
@@ -165,7 +176,7 @@ class Descriptor(Shaped):
     padding: Literal["zero", "nan"] = "zero"
 
 
-class InnerPointer(Shaped):
+class InnerPointer(StrictModel):
     """The address `offset` bytes into a buffer, `at` bytes into an argument."""
 
     at: Annotated[int, Field(ge=0, lt=ARGUMENT_BYTES)]
@@ -173,7 +184,7 @@ class InnerPointer(Shaped):
     offset: Size = 0
 
 
-class Structure(Shaped):
+class Structure(StrictModel):
     """A structure passed by value: its contents, in base64, and the pointers among them, whose eight bytes are zero."""
 
     kind: Literal["structure"] = "structure"
@@ -181,8 +192,7 @@ class Structure(Shaped):
     pointers: Annotated[list[InnerPointer], Field(max_length=64)] = []
 
     def filled(self, address: Callable[[InnerPointer], int]) -> bytes:
-        """Return the contents with the address of each pointer filled in. Raises Malformed for a pointer beyond them.
-        """
+        """Return the contents with the address of each pointer. Raises Malformed for a pointer beyond them."""
         raw = bytearray(base64.b64decode(self.contents))
         for inner in self.pointers:
             if inner.at + POINTER_BYTES > len(raw):
@@ -194,7 +204,7 @@ class Structure(Shaped):
 Argument = Annotated[Pointer | Integer | Float | Descriptor | Structure, Field(discriminator="kind")]
 
 
-class Kernel(Shaped):
+class Kernel(StrictModel):
     """A kernel as the front end of its `language` made it. Only that front end reads the `text`, the types in
     `signature` (one for each argument of a launch) and the compiler's `options`.
 
@@ -211,10 +221,10 @@ class Kernel(Shaped):
 
 
 class Launch(OrderedOperation):
-    """The launch of a kernel: `grid` programs of `block` threads, with `shared` bytes of shared memory beside those
-    that the kernel itself takes. A program is a cluster of `cluster` thread blocks.
+    """The launch of a kernel: `grid` programs of `block` threads, with `shared` bytes of shared memory in
+    addition to the kernel's own. A program is a cluster of `cluster` thread blocks.
 
-    `cooperative`: all programs run at the same time. `programmatic`: it may begin before the launch in front of it
+    `cooperative`: all programs run at the same time. `programmatic`: it may begin before the previous launch
     ends.
     """
 
@@ -238,7 +248,7 @@ Operation = Annotated[Fill | Data | Copy | Launch, Field(discriminator="op")]
 Operations = Annotated[list[Operation], Field(max_length=MOST_OPERATIONS)]
 
 
-class Tuner(Shaped):
+class Tuner(StrictModel):
     """An autotuner that the call used. It chooses among `candidates` configurations; this plan took number `chosen`,
     which it describes as `configuration`. `resets`: it sets or restores tensors between the configurations it tries."""
 
@@ -250,16 +260,17 @@ class Tuner(Shaped):
     resets: bool = False
 
 
-class Plan(Shaped):
+class Plan(StrictModel):
     """The operations that a call on tensors of given shapes asks for.
 
     `setup` holds the file's operations on buffers during its import, none of them on a given buffer; `first` the
     operations of the first call; `steady` those of a second call right after it. They run in this order. `steady` is
     None if the second call does the same on its own temporaries and `first` uses no buffer of `setup`.
 
-    No verdict rests on what only the planner says: `returned`, `tuners`, names and lines are hints.
-    `returned` is what the function returned. `asked` lists kernels whose registers or shared memory the host code asked
-    for in vain: the judge compiles them and plans again.
+    No verdict rests on the planner's word alone: `returned`, `stale`, `tuners`, names and lines may be forged.
+    `returned` is what the function returned. `stale` are lines of `setup` in which an earlier call wrote other contents
+    than this call's sizes ask for. `resource_queries` lists kernels about whose registers or shared memory
+    host code asked while these were unknown: the judge compiles them and plans again.
     """
 
     buffers: Annotated[list[Buffer], Field(max_length=MOST_BUFFERS)]
@@ -268,8 +279,9 @@ class Plan(Shaped):
     first: Operations
     steady: Operations | None = None
     tuners: Annotated[list[Tuner], Field(max_length=64)] = []
-    asked: Annotated[list[Index], Field(max_length=MOST_KERNELS)] = []
+    resource_queries: Annotated[list[Index], Field(max_length=MOST_KERNELS)] = []
     returned: Literal["nothing", "out", "tensor", "other"] = "nothing"
+    stale: Annotated[list[Line], Field(max_length=MOST_OPERATIONS)] = []
 
     def calls(self) -> list[Operations]:
         """Return the operations of each call whose answer is checked: the first, and the steady call if it differs."""
@@ -280,15 +292,15 @@ class Plan(Shaped):
         return self.calls()[min(number, len(self.calls()) - 1)]
 
 
-def spanned(shape: Sequence[int], strides: Sequence[int] = ()) -> int:
-    """Return the number of elements of memory from a tensor's first element to its last; gaps count, too, which only a
-    tensor with `strides` has."""
+def memory_span(shape: Sequence[int], strides: Sequence[int] = ()) -> int:
+    """Return the number of elements of memory from a tensor's first element to its last, gaps included. A tensor
+    without `strides` has no gaps."""
     if not strides or not all(shape):
         return prod(shape)
     return 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
 
 
-def named(operation: Operation) -> set[int]:
+def touched_buffers(operation: Operation) -> set[int]:
     """Return the buffers that an operation reads or writes."""
     match operation:
         case Fill():
@@ -297,7 +309,7 @@ def named(operation: Operation) -> set[int]:
             return {operation.buffer}
         case Copy():
             return {operation.source.buffer, operation.target.buffer}
-    return {number for argument in operation.arguments for number, _ in pointed(argument)}
+    return {number for argument in operation.arguments for number, _ in pointed_buffers(argument)}
 
 
 def filled(operations: Sequence[Operation], buffer: int) -> tuple[int, int]:
@@ -307,7 +319,7 @@ def filled(operations: Sequence[Operation], buffer: int) -> tuple[int, int]:
     return size, fills[-1].line if fills else 0
 
 
-def pointed(argument: Argument) -> list[tuple[int, int]]:
+def pointed_buffers(argument: Argument) -> list[tuple[int, int]]:
     """Return the buffers that an argument points to, each with the distance of the address from its start in bytes."""
     match argument:
         case Pointer():

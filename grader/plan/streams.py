@@ -10,7 +10,7 @@ from functools import reduce
 from operator import or_
 from typing import Literal
 
-from grader.plan.plan import MOST_AFTER, Operation, Place, named
+from grader.plan.plan import MOST_AFTER, Operation, Place, touched_buffers
 
 NON_BLOCKING = 8
 """The bit that marks the number of a non-blocking stream: it and the default stream (0) do not wait for each other."""
@@ -43,12 +43,12 @@ class StreamOrder:
         self._events: dict[int, Front] = {}
         self._outer: list[tuple[int, Front, dict[int, Front]]] = []
 
-    def asked(
+    def order(
         self, operation: Operation, place: Callable[[int], Place], stream: int, *, asynchronous: bool
     ) -> Operation:
         """Return the next operation, with `after` set. `asynchronous`: host code does not wait for it, unless it copies
         from or to memory that is not pinned. A copy within the device is always asynchronous."""
-        places = {place(number) for number in named(operation)}
+        places = {place(number) for number in touched_buffers(operation)}
         on_host = operation.op != "launch" and "device" not in places
         front = self._host if on_host else self._front(stream)
         whole = (1 << self._count) - 1

@@ -1,4 +1,4 @@
-"""Tokens of a kernel's text. The text may be hostile, so nothing may be left over between tokens."""
+"""Tokens of texts that may be hostile: nothing may be left over between the tokens of a kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TO_THE_END = r"/\*[^*]*+(?:\*++(?:[^/*][^*]*+\*++)*+/?)?"
 
 
 def cut_tokens(text: str, pattern: re.Pattern[str], writer: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of `pattern`, one after another, without those of its group `space`. Raises Malformed for a
+    """Yield the matches of `pattern`, one after another, without matches of its group `space`. Raises Malformed for a
     text that `writer`, which writes such kernels, does not write."""
     end = 0
     for match in pattern.finditer(text):
@@ -27,3 +27,15 @@ def cut_tokens(text: str, pattern: re.Pattern[str], writer: str) -> Iterator[re.
             yield match
     if end != len(text):
         raise Malformed(f"a kernel whose text {writer} does not write: {text[end : end + 20]!a}")
+
+
+def split_at_commas(text: str) -> list[str]:
+    """Return the parts of a text between commas outside brackets, without empty ones."""
+    found, depth, start = list[str](), 0, 0
+    for index, sign in enumerate(text):
+        # The `>` of `->` closes nothing.
+        depth += (sign in "(<[{") - (sign in ")>]}" and text[index - 1] != "-")
+        if sign == "," and depth == 0:
+            found.append(text[start:index].strip())
+            start = index + 1
+    return [part for part in (*found, text[start:].strip()) if part]

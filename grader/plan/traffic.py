@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from grader.plan.findings import Count, Program
-from grader.plan.plan import MOST_OPERATIONS, Index, Line, Name, Shaped
+from grader.plan.plan import MOST_OPERATIONS, Index, Line, Name, StrictModel
 
 SECTOR = 32
 """The fewest bytes that device memory moves ("Device Memory Accesses" in the CUDA C++ Programming Guide)."""
@@ -18,7 +18,7 @@ MOST_TOUCHED = 1024
 Kind = Literal["load", "store", "atomic"]
 
 
-class Watch(Shaped):
+class Watch(StrictModel):
     """The facts that a simulator has to report of a run beside its findings.
 
     `output` names the output that the other fields are about; "" is the first output that holds nothing yet. `stores`:
@@ -37,7 +37,7 @@ class Watch(Shaped):
     warps: bool = False
 
 
-class Stored(Shaped):
+class LastStores(StrictModel):
     """The watched elements whose last store is in `line`: their number, the first byte of the first element, and the
     programs that stored the first (`program`) and the last element (`last`)."""
 
@@ -48,7 +48,7 @@ class Stored(Shaped):
     last: Program
 
 
-class AccessTraffic(Shaped):
+class AccessTraffic(StrictModel):
     """The traffic of a load or store of a kernel, summed over the programs that were run and over their loops.
 
     A mask switches off `masked` of `lanes`. `needed` are the bytes of the other lanes' elements: each counts once for
@@ -65,7 +65,7 @@ class AccessTraffic(Shaped):
     moved: Count
 
 
-class WarpAccess(Shaped):
+class WarpAccess(StrictModel):
     """The accesses that warps make by the instructions of a line, in `requests`: one for each warp that makes one.
 
     `parts` counts what the memory does one after another: sectors of global memory, or for shared memory wavefronts, in
@@ -85,7 +85,7 @@ class WarpAccess(Shaped):
     worst: Count
 
 
-class Branching(Shaped):
+class Branching(StrictModel):
     """The conditional branches of a line: each counts once for each warp that comes to it, and is `divergent` if lanes
     of the warp part there."""
 
@@ -94,7 +94,7 @@ class Branching(Shaped):
     divergent: Count
 
 
-class WarpTraffic(Shaped):
+class WarpTraffic(StrictModel):
     """The work of the warps of a launch, over the programs that were run. `multiply_adds` of floating-point numbers
     were made by threads, `tensor_multiply_adds` by tensor cores. `barriers` of whole blocks were passed by so many
     warps. `local` are the bytes of threads' own memory that were loaded and stored. `full`: there were more lines than
@@ -109,7 +109,7 @@ class WarpTraffic(Shaped):
     local: Count = 0
 
 
-class LaunchTraffic(Shaped):
+class LaunchTraffic(StrictModel):
     """The traffic of a launch of a kernel, in blocks of `threads`, from a line of the host's code. `programs` of its
     programs were run; `cut`: the run had no operations left before they ended. `full`: there were more accesses than
     are listed."""
@@ -125,7 +125,7 @@ class LaunchTraffic(Shaped):
     warps: WarpTraffic | None = None
 
 
-class Touched(Shaped):
+class TouchedBytes(StrictModel):
     """The bytes of a tensor that one program touches in a launch, as series of runs: the first run's start, the length
     of each, the distance between their starts, and their number. `all`: the list is complete."""
 

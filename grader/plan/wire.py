@@ -121,7 +121,8 @@ class Reap(Message):
 
 
 class Ready(Message):
-    """The report of a fork server that has imported what workers need, or that failed with `trouble` and ends.
+    """The report of a fork server that has imported what workers need, or that failed with `trouble` and ends. Roles
+    that are `broken` for the reason given cannot be forked; all others can.
     Descriptor: its pidfd, since its pid differs between namespaces."""
 
     op: Literal["ready"] = "ready"
@@ -130,6 +131,7 @@ class Ready(Message):
     triton: str
     numpy: str
     trouble: str = ""
+    broken: dict[str, str]
 
 
 class Spawned(Message):
@@ -139,13 +141,11 @@ class Spawned(Message):
 
 
 class Reaped(Message):
-    """The end of a worker. `killed` and `survivors` count the other processes of its tree that were killed, and those
-    that could not be killed."""
+    """The end of a worker. `survivors` counts the processes of its tree that could not be killed."""
 
     op: Literal["reaped"] = "reaped"
     exit_code: int | None = None
     signal: int | None = None
-    killed: int = 0
     survivors: int = 0
 
 

@@ -84,7 +84,7 @@ def combine(
         if len(values) < FEWEST_RATIOS:
             raise ValueError(f"at least {FEWEST_RATIOS} ratios of a case expected, got {len(values)}")
         centre += math.log(float(np.median(values)))
-        # The median of an odd resample is always one of the few values seen: its interval covers as little as 89 % for
+        # The median of an odd resample is always one of the few values seen: its interval may cover only 89 % for
         # a nominal 95 %. The even size just below the sample's own covers 94 to 96 % from six ratios up.
         size = (len(values) - 1) // 2 * 2
         chosen = values[draw.integers(len(values), size=(resamples, size))]
@@ -100,7 +100,7 @@ def straddles(estimate: Estimate, thresholds: Sequence[float]) -> bool:
     return any(estimate.low < threshold <= estimate.high for threshold in thresholds)
 
 
-def settled(estimate: Estimate, floor: float, target: float, steps: int = STEPS) -> bool:
+def is_decided(estimate: Estimate, floor: float, target: float, steps: int = STEPS) -> bool:
     """Return whether every ratio of the interval earns the same share, so that measuring again could change nothing.
 
     If steps are as fine as the noise, a ratio close to the edge of a step never settles. So bound the number of rounds,

@@ -18,7 +18,7 @@ def replace(path: Path, data: bytes, mode: int = 0o666) -> Path:
     if path.exists() and not path.is_file() and not path.is_symlink():
         raise OSError(errno.EEXIST, "already exists and is no regular file", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = temporary.beside(path)
+    fresh = temporary.replacement_path(path)
     try:
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), "wb") as file:
             file.write(data)

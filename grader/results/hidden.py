@@ -90,25 +90,27 @@ def in_words(checks: Sequence[CheckResult]) -> tuple[str, str]:
     return f"{len(failed)} of {many} did not pass: {said}.", _words(failed[0])[1]
 
 
-def _shown(a: AssignmentResult) -> AssignmentResult:
-    """Return the assignment with only as much of its repair as the repair's level allows, and without marks for one
+def _shown(assignment: AssignmentResult) -> AssignmentResult:
+    """Return the assignment with the part of its repair that the repair's level allows, and without marks for one
     member, since a group shares the result."""
-    repair = a.repair and a.repair.model_copy(update=WITHHELD[a.repair.level])
-    marks = [mark for mark in a.marks if not mark.student]
-    return a if (repair, marks) == (a.repair, a.marks) else a.model_copy(update={"repair": repair, "marks": marks})
+    repair = assignment.repair and assignment.repair.model_copy(update=WITHHELD[assignment.repair.level])
+    marks = [mark for mark in assignment.marks if not mark.student]
+    if (repair, marks) == (assignment.repair, assignment.marks):
+        return assignment
+    return assignment.model_copy(update={"repair": repair, "marks": marks})
 
 
-def _assignment(a: AssignmentResult) -> AssignmentResult:
-    checks = a.correctness.checks
+def _assignment(assignment: AssignmentResult) -> AssignmentResult:
+    checks = assignment.correctness.checks
     public = [check for check in checks if not check.hidden]
     said = {check.detail.message for check in checks if check.hidden and check.detail}
     said -= {check.detail.message for check in public if check.detail}
     numbers = iter(range(1, len(checks) + 1))
-    return a.model_copy(update={
-        "correctness": a.correctness.model_copy(update={
+    return assignment.model_copy(update={
+        "correctness": assignment.correctness.model_copy(update={
             "checks": [_check(check, numbers) if check.hidden else check for check in checks]}),
         "flags": [flag.model_copy(update={"evidence": _sentence(WORDS[flag.what][0]), "place": None})
-                  if flag.evidence in said else flag for flag in a.flags],
+                  if flag.evidence in said else flag for flag in assignment.flags],
         "seconds": round(sum(check.seconds or 0 for check in public), 3)})
 
 

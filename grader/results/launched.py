@@ -43,7 +43,7 @@ class WarpAccessFacts(Record):
 
 
 class BranchFacts(Record):
-    """Conditional branches of a line, by warps: at those that are `divergent`, lanes of the warp part."""
+    """Conditional branches of a line, by warps: at `divergent` ones, lanes of the warp part."""
 
     line: int
     branches: int
@@ -108,7 +108,7 @@ class LaunchFacts(Record):
 
 
 class Figures(Record):
-    """The totals of a call's launches. Bytes are those of AccessFacts, for all programs; every other figure is the
+    """The totals of a call's launches. Bytes are sums of AccessFacts over all programs; every other figure is the
     worst of all launches. `bits` is the smallest width that moves a tenth of the bytes or more, 0 where the copy engine
     moves them."""
 
@@ -143,7 +143,7 @@ class Inspection(Record):
         return any(launch.cut for launch in self.launches)
 
     def better_cores(self, launch: LaunchFacts) -> TensorCores | None:
-        """Return the target's tensor cores if they are newer than those that the launch uses."""
+        """Return the target's tensor cores if they are newer than the launch's."""
         return better_cores(self.target, launch.tensor_cores)
 
     @property

@@ -61,7 +61,7 @@ def counting(marks: Iterable[Mark]) -> list[Mark]:
     return sorted(kept, key=lambda mark: (mark.of or mark.id, mark.id))
 
 
-def unanswered(marks: Iterable[Mark]) -> list[Mark]:
+def open_requests(marks: Iterable[Mark]) -> list[Mark]:
     """Return the requests without an answer."""
     marks = list(marks)
     answered = {mark.of for mark in marks}

@@ -33,7 +33,7 @@ Stage = Literal["source", "case", "target", "structure", "speed"]
 kernels work, one case's time."""
 
 
-class Worst(Record):
+class WorstElement(Record):
     """The element that exceeds its tolerance most. Values are text, so that NaN and infinity survive JSON."""
 
     index: list[int]
@@ -78,7 +78,7 @@ class OutputFigures(Record):
     wrong: int
     total: int
     unwritten: int = 0
-    worst: Worst | None = None
+    worst: WorstElement | None = None
     error_map: ErrorMap | None = None
 
     @property
@@ -87,7 +87,7 @@ class OutputFigures(Record):
         return self.error_map is not None and self.error_map.kept
 
     @property
-    def worst_written(self) -> Worst | None:
+    def worst_written(self) -> WorstElement | None:
         """Return the worst element, if the kernel wrote it at all."""
         return self.worst if self.kept or self.wrong != self.unwritten else None
 
@@ -116,7 +116,7 @@ class Detail(Record):
     wrong: int | None = None
     total: int | None = None
     unwritten: int | None = None
-    worst: Worst | None = None
+    worst: WorstElement | None = None
     error_map: ErrorMap | None = None
     corner: Corner | None = None
     outputs: list[OutputFigures] = Field(
@@ -126,7 +126,7 @@ class Detail(Record):
 
     @property
     def wrong_outputs(self) -> list[OutputFigures]:
-        """Return the figures of each wrong output, first those of the output that the message is about."""
+        """Return the figures of each wrong output, the output that the message is about first."""
         return [output for output in self.outputs if output.wrong] or [OutputFigures(
             name=self.outputs[0].name if self.outputs else "out", wrong=self.wrong or 0, total=self.total or 0,
             unwritten=self.unwritten or 0, worst=self.worst, error_map=self.error_map)]
@@ -147,7 +147,7 @@ class Interval(Record):
 
 class Timing(Record):
     """The times of one case. Baseline and student are replayed in turn; a replay of the student has `slots` calls.
-    Times are those of one call."""
+    Times are for one call."""
 
     case: str
     sizes: dict[str, int]
@@ -212,7 +212,7 @@ class Rung(Record):
 
 
 class SweepPoint(Record):
-    """One size. Times are those of a call, in microseconds, or None; `trouble` says why the kernel has none."""
+    """One size. Times are for a call, in microseconds, or None; `trouble` says why the kernel has none."""
 
     sizes: dict[str, int]
     amount: float = Field(description="bytes or floating-point operations that the work takes at the least")

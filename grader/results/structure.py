@@ -1,4 +1,4 @@
-"""Conditions of a kernel: conditions on how it works, and their outcomes."""
+"""Conditions on how a kernel works, and their outcomes."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition. It is met where the value that `measure` returns is `limit` at most, or with `at_least` at least;
-    None is returned where the facts do not show it. `words` end the sentence "The kernel has to …"; `{limit:g}` stands
-    for the limit, `{percent}` for a share, `{s}` for the end of a plural. A `switch` has no limit to set: a course says
-    true or false. `look` says what to do about it."""
+    """A condition. It is met if the value of `measure` is at most `limit`, or at least `limit` with `at_least`;
+    `measure` returns None if the facts do not show the value. `words` end the sentence "The kernel has to …", where
+    `{limit:g}` stands for the limit, `{percent}` for a share, `{s}` for the end of a plural. A `switch` has no limit to
+    set: a course says true or false. `look` says what to do about it."""
 
     words: str
     measure: Callable[[CaseFacts], Measure | None]
@@ -98,7 +98,7 @@ class ConditionResult(Record):
 
 def decided(name: str, condition: Condition, required: bool, cases: Sequence[CaseFacts | str]) -> ConditionResult:
     """Return a condition's outcome over all timed cases, each with its facts or the reason why there are none. It is
-    met where it is met in each; the worst case is reported."""
+    met if it is met in every case; the worst case is reported."""
     outcome = ConditionResult(
         name=name, words=condition.text, met=None, required=required, look=condition.look)
     outcomes: list[tuple[bool | None, float, ConditionResult]] = []
@@ -120,7 +120,7 @@ def decided(name: str, condition: Condition, required: bool, cases: Sequence[Cas
             f"Its programs take too long to be run to their ends. So far: {measured.said}")
         outcomes.append((met, rank, outcome.model_copy(update={
             "met": met, "case": case, "said": said, "line": measured.line})))
-    # One that is not met counts before one that is not shown, and that one before one that is met.
+    # The worst outcome is "not met", then "not shown", then "met".
     order = {False: 0, None: 1, True: 2}
     return min(outcomes, key=lambda ranked: (order[ranked[0]], ranked[1]), default=(None, 0, outcome))[2]
 
@@ -138,7 +138,9 @@ class Conditions:
         return [decided(name, condition, name in self.required, cases) for name, condition in self.by_name.items()]
 
 
-def chosen(names: Mapping[str, object], known: Mapping[str, Condition], where: str) -> dict[str, Condition]:
+def selected_conditions(
+    names: Mapping[str, object], known: Mapping[str, Condition], where: str
+) -> dict[str, Condition]:
     """Return conditions by name, with the limits that a table gives them; false leaves one out. Raises ValueError, one
     line, for a name that is not `known` and for a limit of another kind; `where` names the table."""
     conditions: dict[str, Condition] = {}

@@ -37,7 +37,7 @@ def clean(text: str, limit: int = FIELD_BYTES) -> str:
     return _cut(raw, limit).decode(errors="ignore")
 
 
-def composed(text: str) -> str:
+def compose(text: str) -> str:
     """Return a name or an id with composed letters. macOS spells é in file names as e and an accent."""
     return unicodedata.normalize("NFC", text)
 

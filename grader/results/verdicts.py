@@ -51,10 +51,10 @@ class VerdictRow:
     `rank`: if an assignment's checks give several verdicts, the one with the lowest rank counts. `urgency`: if several
     kernels lose the same points, the one with the lowest urgency is to be fixed first.
 
-    `points` says which points for correctness the verdict leaves: "share", those of the cases that passed; "rules", as
-    the course sets in `[policy] violation`; "none"; "open", neither won nor lost. `open_because` explains to a student
-    why points are open; `none_judged` is the headline of a report in which all are; `judged` says where such cases can
-    be judged, if anywhere.
+    `points` says which points for correctness the verdict leaves: "share", the points of the cases that passed;
+    "rules", as the course sets in `[policy] violation`; "none"; "open", neither won nor lost. `open_because` explains
+    to a student why points are open; `none_judged` is the headline of a report in which all are; `judged` says where
+    such cases can be judged, if anywhere.
     """
 
     verdict: str

@@ -39,6 +39,19 @@ JUDGE_CHANGES = {
     18: "Addresses of shared memory wrap at 32 bits, flags with fences order warps, and functions that are not inlined "
         "may use variables: such kernels were called wrong. Some ninety hints are worded anew. Fewer changes that do "
         "not compile are tried. Atomics race with other blocks' loads and stores.",
+    19: "Flags order warps of different blocks: blocks that store in turns pass, and a flag in relaxed order needs a "
+        "fence. Races are looked for within blocks that may wait. Hints name a grid whose axes threads exchange, and "
+        "contents that an earlier call has copied. A barrier orders those who meet there, and no others.",
+    20: "Blocks that wait for each other also run one half after the other. A flag or an atomic with the scope of a "
+        "block orders no other blocks. Remarks name a fence behind the flag, a flag loaded in relaxed order, volatile "
+        "data loaded before it, and bulk copies without a fence. A barrier in memory is set up before others use it. "
+        "No right answer rests on lanes without a part in a shuffle. Hints name both lines of a race, and why threads "
+        "miss a barrier. No change only adds idle work.",
+    21: "An order of streams that nothing keeps, and a pinned buffer that is filled too early, fail. Remarks name "
+        "loads through the read-only cache of what the launch has stored, and local arrays that nothing sets; one that "
+        "holds for several lines is made once. Hints distinguish a missing semicolon from a missing brace, name blocks "
+        "and threads that are exchanged, half precision, a partial step after a full one, a fence on the wrong side of "
+        "its flag, and the return of blocks that store nothing, and ask how a name is spelt that a language lacks.",
 }
 """Changes of the judge, by its version."""
 

@@ -1,17 +1,20 @@
-"""Access to a course server: tokens, forms and the number of requests."""
+"""Access to a course server: tokens, forms, the number of requests, and what may be read of one."""
 
 from __future__ import annotations
 
+import datetime
 import hashlib
 import hmac
 import secrets
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Literal
+from urllib.parse import quote
 
+import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,7 +23,7 @@ from grader.server.queue import ServerPerson, ServerQueue
 COOKIE, POST = "kernelmark", "POST"
 NOBODY = ServerPerson(0, "", "", False)
 Who = Literal["anyone", "student", "staff"]
-"""The users of a route. Staff may use those of students."""
+"""The users of a route. Staff may use students' routes."""
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
@@ -34,7 +37,7 @@ REPORT_HEADERS = HEADERS | {
 """Headers of reports, which have scripts of their own: the sandbox gives them an origin without cookies."""
 
 
-class Denied(Exception):
+class Denial(Exception):
     """A request that is refused: the status, one sentence on what to do, and the seconds after which to try again."""
 
     def __init__(self, status: HTTPStatus, said: str, after: float = 0) -> None:
@@ -88,16 +91,16 @@ class ServerAccess:
     def address(self, request: Request) -> str:
         """Return the address that a request comes from."""
         peer = request.client.host if request.client else ""
-        if self._proxied(request):
+        if self._is_proxied(request):
             return request.headers.get("x-forwarded-for", peer).split(",")[-1].strip() or peer
         return peer
 
-    def _proxied(self, request: Request) -> bool:
+    def _is_proxied(self, request: Request) -> bool:
         return bool(self.proxy) and request.client is not None and request.client.host == self.proxy
 
     def signed_on(self, request: Request) -> str:
         """Return the name that the proxy gives to whoever sends this request; "" if it gives none."""
-        names = request.headers.getlist(self.user_header) if self.user_header and self._proxied(request) else []
+        names = request.headers.getlist(self.user_header) if self.user_header and self._is_proxied(request) else []
         # Several names would be the proxy's and a stranger's.
         return names[0].strip() if len(names) == 1 else ""
 
@@ -113,19 +116,19 @@ class ServerAccess:
 
     def person(self, request: Request) -> ServerPerson | None:
         kind, value = self.credential(request)
-        return self.queue.named(value) if kind == "user" else self.queue.who(value) if value else None
+        return self.queue.person_named(value) if kind == "user" else self.queue.person_of(value) if value else None
 
-    def admitted(self, route: ServerRoute, request: Request) -> ServerPerson:
-        """Return who sends a request for a route, NOBODY if nobody has signed in. Raises Denied."""
+    def authenticate(self, route: ServerRoute, request: Request) -> ServerPerson:
+        """Return who sends a request for a route, NOBODY if nobody has signed in. Raises Denial."""
         person = self.person(request)
         if route.who != "anyone" and person is None:
-            raise Denied(HTTPStatus.UNAUTHORIZED, "Sign in first, with the link that your course sent you.")
+            raise Denial(HTTPStatus.UNAUTHORIZED, "Sign in first, with the link that your course sent you.")
         if route.who == "staff" and person is not None and not person.staff:
-            raise Denied(HTTPStatus.FORBIDDEN, "This page is for the course's staff; go to the first page.")
+            raise Denial(HTTPStatus.FORBIDDEN, "This page is for the course's staff; go to the first page.")
         # A cookie goes along with what other sites send, so what changes something needs a key or a header.
         changes = route.method == POST and route.who != "anyone"
         if changes and not route.form and self.credential(request)[0] != "bearer":
-            raise Denied(HTTPStatus.FORBIDDEN, "Send the token in the header Authorization.")
+            raise Denial(HTTPStatus.FORBIDDEN, "Send the token in the header Authorization.")
         return person or NOBODY
 
     def form_key(self, request: Request) -> str:
@@ -145,3 +148,55 @@ class ServerAccess:
 
     def enter(self, response: Response, token: str) -> None:
         response.set_cookie(COOKIE, token, max_age=180 * 86_400, httponly=True, secure=self.secure, samesite="lax")
+
+
+BODY_SECONDS = 60.0
+"""The seconds in which a request has to arrive."""
+
+
+def moment(at: str | None) -> str:
+    """Return a time of the records, ISO 8601, as pages show it: 29 Nov 19:14 UTC."""
+    try:
+        when = datetime.datetime.fromisoformat(at or "")
+    except ValueError:
+        return "–"
+    return when.astimezone(datetime.UTC).strftime("%-d %b %H:%M UTC")
+
+
+async def body_of(request: Request, most: int) -> bytes:
+    """Return a request's body. One of more than `most` bytes is refused before it is read."""
+    too_large = Denial(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"Too large: at most {most // 1024} kB; send the kernel "
+                        "alone.")
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > most:
+        raise too_large
+    parts, size = [], 0
+    try:
+        with anyio.fail_after(BODY_SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise too_large
+                parts.append(part)
+    except TimeoutError:
+        raise Denial(HTTPStatus.REQUEST_TIMEOUT, "The file took too long to arrive; send it again.") from None
+    # For `request.form()`, which reads what was read.
+    request._body = b"".join(parts)
+    return request._body
+
+
+def number_in(request: Request, name: str) -> int:
+    """Return a number in a request's path."""
+    text = str(request.path_params[name])
+    if not text.isascii() or not text.isdecimal() or len(text) > 15:
+        raise Denial(HTTPStatus.NOT_FOUND, "There is nothing here; go to the first page.")
+    return int(text)
+
+
+def assignment_in(request: Request, names: Sequence[str]) -> str:
+    """Return the assignment in a request's path, one of `names`."""
+    name = str(request.path_params["assignment"])
+    if name not in names:
+        raise Denial(HTTPStatus.NOT_FOUND, f"{quote(name[:60])} is no assignment of this course; go to the first "
+                     "page.")
+    return name

@@ -19,13 +19,24 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from grader.pages import profile, text
-from grader.results.profile import KernelProfile
 from grader.results.text import clean, plural
 from grader.results.verdicts import VERDICTS
-from grader.server.access import COOKIE, HEADERS, NOBODY, POST, REPORT_HEADERS, Denied, ServerAccess, ServerRoute
+from grader.server.access import (
+    COOKIE,
+    HEADERS,
+    NOBODY,
+    POST,
+    REPORT_HEADERS,
+    Denial,
+    ServerAccess,
+    ServerRoute,
+    assignment_in,
+    body_of,
+    moment,
+    number_in,
+)
 from grader.server.facts import MOST_SHOWN, ServerFacts, difference
 from grader.server.queue import OVER, QueuedFile, ServerPerson, TooManyError
-from grader.server.reading import assignment_in, body_of, moment, number_in
 from grader.server.streams import LiveStreams
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -33,6 +44,8 @@ STYLE = Path(text.__file__).parent / "templates" / "style.css"
 NOTE_SIGNS = 2_000
 FORM_BYTES = 16 << 10
 """Bytes of a form beside the file in it."""
+Facts = Callable[[Request, ServerPerson], Any]
+Answer = Callable[[Request, ServerPerson], Awaitable[Response]]
 
 
 class CourseServer:
@@ -43,42 +56,47 @@ class CourseServer:
         self._streams = LiveStreams(facts.queue, access)
         # Read once: an installation that is replaced under a running server must not change its pages.
         files = {path.name: path.read_text(encoding="utf-8") for path in TEMPLATES.iterdir()}
-        self._style = STYLE.read_text(encoding="utf-8") + files["server.css"]
-        self._script = files["live.js"]
         self._pages = Environment(loader=DictLoader(files), autoescape=True, undefined=StrictUndefined,
                                   trim_blocks=True, lstrip_blocks=True)
         self._pages.filters.update(points=text.points, figure=text.figure, prose=text.prose)
         self._pages.filters.update(moment=moment, plural=plural)
         self._pages.globals.update(verdicts=VERDICTS, profile_cells=profile.cells, profile_headings=profile.HEADINGS)
+        names, style = facts.ground.names, STYLE.read_text(encoding="utf-8") + files["server.css"]
         self.routes = [
             ServerRoute("/", self.home, "anyone"),
-            ServerRoute("/style.css", self.style, "anyone"),
-            ServerRoute("/live.js", self.script, "anyone"),
-            ServerRoute("/health", self.health, "anyone"),
+            ServerRoute("/style.css", self._send(style, "text/css"), "anyone"),
+            ServerRoute("/live.js", self._send(files["live.js"], "text/javascript"), "anyone"),
+            ServerRoute("/health", self._json(lambda *_: {"kernelmark": facts.version, **facts.health()}), "anyone"),
             ServerRoute("/enter", self.enter, "anyone", POST),
             ServerRoute("/leave", self.leave, "student", POST, form=True),
             ServerRoute("/send", self.send, "student", POST, form=True),
-            ServerRoute("/cancel/{number}", self.cancel, "student", POST, form=True),
+            ServerRoute("/cancel/{number}", self._done(self._cancel), "student", POST, form=True),
             ServerRoute("/link", self.link, "student", POST, form=True),
-            ServerRoute("/choose/{number}", self.choose, "student", POST, form=True),
+            ServerRoute("/choose/{number}", self._done(self._choose), "student", POST, form=True),
             ServerRoute("/events", self.events),
-            ServerRoute("/kernel/{assignment}", self.kernel),
+            ServerRoute("/kernel/{assignment}", self._shown(
+                "kernel", lambda request, person: facts.history(person, assignment_in(request, names)))),
             ServerRoute("/attempt/{number}", self.attempt),
             ServerRoute("/profile/{number}.ncu-rep", self.profile_report),
-            ServerRoute("/profile/{number}", self.profile),
-            ServerRoute("/diff/{old}/{new}", self.diff),
-            ServerRoute("/log", self.log),
+            ServerRoute("/profile/{number}", self._shown("profile", self._profile)),
+            ServerRoute("/diff/{old}/{new}", self._shown("diff", self._difference)),
+            ServerRoute("/log", self._shown(
+                "log", lambda _, person: {"entries": facts.log(person), "most": MOST_SHOWN})),
             ServerRoute("/log.md", self.log_text),
-            ServerRoute("/leaderboard/{assignment}", self.leaderboard),
-            ServerRoute("/desk", self.staff, "staff"),
-            ServerRoute("/desk/{what}", self.staff_does, "staff", POST, form=True),
+            ServerRoute("/leaderboard/{assignment}", self._shown(
+                "leaderboard", lambda request, person: facts.leaderboard(person, assignment_in(request, names)))),
+            ServerRoute("/desk", self._shown("desk", lambda *_: facts.desk()), "staff"),
+            ServerRoute("/desk/{what}", self._done(self._staff_does), "staff", POST, form=True),
             ServerRoute("/class/{path:path}", self.class_file, "staff"),
-            ServerRoute("/api/me", self.me),
-            ServerRoute("/api/files", self.listed),
-            ServerRoute("/api/files/{number}", self.file_state),
+            ServerRoute("/api/me", self._json(lambda _, person: {
+                "name": person.name, "staff": person.staff, "files": sorted(facts.files), "course": facts.title,
+                "kernelmark": facts.version})),
+            ServerRoute("/api/files", self._json(lambda _, person: facts.listed(person))),
+            ServerRoute("/api/files/{number}", self._json(lambda *parts: facts.state(self._own(*parts), True))),
             ServerRoute("/api/files/{number}/events", self.followed),
             ServerRoute("/api/files/{number}/profile", self.profile_report),
-            ServerRoute("/api/files/{number}/cancel", self.cancelled, "student", POST),
+            ServerRoute("/api/files/{number}/cancel", self._json(
+                lambda *parts: {"cancelled": bool(self._cancel(*parts))}), "student", POST),
             ServerRoute("/api/files/{name}", self.receive, "student", POST),
         ]
 
@@ -93,17 +111,17 @@ class CourseServer:
     def _guarded(self, route: ServerRoute) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             try:
-                response = await route.answer(request, await run_sync(self.access.admitted, route, request))
-            except Denied as refused:
+                response = await route.answer(request, await run_sync(self.access.authenticate, route, request))
+            except Denial as refused:
                 response = self._refused(request, refused)
             except ClientDisconnect:
                 response = Response(status_code=HTTPStatus.BAD_REQUEST)
             except HTTPException as error:
-                response = self._refused(request, Denied(HTTPStatus(error.status_code), "This cannot be read; send it "
+                response = self._refused(request, Denial(HTTPStatus(error.status_code), "This cannot be read; send it "
                                                          "again."))
             except Exception as error:
                 self.facts.grading.failed(f"{route.path}: {type(error).__name__}: {error}")
-                response = self._refused(request, Denied(
+                response = self._refused(request, Denial(
                     HTTPStatus.INTERNAL_SERVER_ERROR, "The server failed, and has recorded that; try again."))
             for name, value in HEADERS.items():
                 response.headers.setdefault(name, value)
@@ -115,11 +133,11 @@ class CourseServer:
         status = HTTPStatus(getattr(error, "status_code", 404))
         said = "There is nothing here; go to the first page." if status == HTTPStatus.NOT_FOUND else (
             "This page takes no such request; go to the first page.")
-        response = self._refused(request, Denied(status, said))
+        response = self._refused(request, Denial(status, said))
         response.headers.update(HEADERS)
         return response
 
-    def _refused(self, request: Request, refused: Denied) -> Response:
+    def _refused(self, request: Request, refused: Denial) -> Response:
         if request.url.path.startswith("/api/"):
             response: Response = JSONResponse({"error": refused.said}, refused.status)
         else:
@@ -143,19 +161,39 @@ class CourseServer:
             fields = {name: (Path(value.filename or "").name, await value.read()) if isinstance(value, UploadFile)
                       else value for name, value in form.items()}
         if not self.access.form_holds(request, str(fields.get("key", ""))):
-            raise Denied(HTTPStatus.FORBIDDEN, "This form is too old; open the page again, and send it once more.")
+            raise Denial(HTTPStatus.FORBIDDEN, "This form is too old; open the page again, and send it once more.")
         return fields
 
+    # Answers that follow from facts.
+
+    def _send(self, text: str, kind: str) -> Answer:
+        async def answer(request: Request, person: ServerPerson) -> Response:
+            return Response(text, media_type=kind)
+
+        return answer
+
+    def _json(self, facts: Facts) -> Answer:
+        async def answer(request: Request, person: ServerPerson) -> Response:
+            return JSONResponse(await run_sync(facts, request, person))
+
+        return answer
+
+    def _shown(self, name: str, facts: Facts) -> Answer:
+        async def answer(request: Request, person: ServerPerson) -> Response:
+            return self._page(f"{name}.html.j2", request, person, **await run_sync(facts, request, person))
+
+        return answer
+
+    def _done(self, do: Callable[..., str]) -> Answer:
+        """Return the answer to a form: once its key is checked, `do` does what it asks for, and returns the page to
+        show."""
+        async def answer(request: Request, person: ServerPerson) -> Response:
+            fields = await self._form(request)
+            return RedirectResponse(await run_sync(do, request, person, fields), HTTPStatus.SEE_OTHER)
+
+        return answer
+
     # For everybody.
-
-    async def style(self, request: Request, person: ServerPerson) -> Response:
-        return Response(self._style, media_type="text/css")
-
-    async def script(self, request: Request, person: ServerPerson) -> Response:
-        return Response(self._script, media_type="text/javascript")
-
-    async def health(self, request: Request, person: ServerPerson) -> Response:
-        return JSONResponse({"kernelmark": self.facts.version, **await run_sync(self.facts.health)})
 
     async def home(self, request: Request, person: ServerPerson) -> Response:
         if not person.id:
@@ -166,18 +204,18 @@ class CourseServer:
 
     async def enter(self, request: Request, person: ServerPerson) -> Response:
         if self.access.from_elsewhere(request):
-            raise Denied(HTTPStatus.FORBIDDEN, "Another site wants to sign you in; open the first page, and paste your "
+            raise Denial(HTTPStatus.FORBIDDEN, "Another site wants to sign you in; open the first page, and paste your "
                          "own link there.")
         await body_of(request, FORM_BYTES)
         async with request.form() as form:
             token = str(form.get("link", "")).strip().rpartition("#")[2]
-        owner = await run_sync(self.access.queue.who, token)
+        owner = await run_sync(self.access.queue.person_of, token)
         if owner is not None and person.id not in (0, owner.id):
-            raise Denied(HTTPStatus.CONFLICT, f"You are signed in as {person.name}; sign out first.")
+            raise Denial(HTTPStatus.CONFLICT, f"You are signed in as {person.name}; sign out first.")
         if owner is None:
             # A whole class may sign in from one address, beside somebody who guesses.
             if wait := self.access.entering.wait(self.access.address(request)):
-                raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many wrong links; wait a minute.", wait)
+                raise Denial(HTTPStatus.TOO_MANY_REQUESTS, "Too many wrong links; wait a minute.", wait)
             return self._page("enter.html.j2", request, NOBODY, status=HTTPStatus.UNAUTHORIZED,
                               said="Nobody has this link any more; ask your course for a new one.")
         response = RedirectResponse("/", HTTPStatus.SEE_OTHER)
@@ -193,7 +231,7 @@ class CourseServer:
     async def link(self, request: Request, person: ServerPerson) -> Response:
         await self._form(request)
         if self.access.credential(request)[0] != "user":
-            raise Denied(HTTPStatus.CONFLICT, "Your course sends links; ask it for a new one.")
+            raise Denial(HTTPStatus.CONFLICT, "Your course sends links; ask it for a new one.")
         ((_, token),) = await run_sync(self.access.queue.admit, [(person.name, person.shown, person.staff)])
         return self._page("link.html.j2", request, person,
                           link=f"{'https' if self.access.secure else 'http'}://{request.url.netloc}/#{token}")
@@ -208,68 +246,44 @@ class CourseServer:
         elif pasted.strip():
             name, content = str(fields.get("name", "")), pasted.replace("\r\n", "\n").encode()
         else:
-            raise Denied(HTTPStatus.BAD_REQUEST, "Choose a file, or paste one, and send it again.")
-        await self._received(person, name, content, str(fields.get("note", "")), profile="profile" in fields)
+            raise Denial(HTTPStatus.BAD_REQUEST, "Choose a file, or paste one, and send it again.")
+        await self._receive(person, name, content, str(fields.get("note", "")), profile="profile" in fields)
         return RedirectResponse("/", HTTPStatus.SEE_OTHER)
 
-    async def cancel(self, request: Request, person: ServerPerson) -> Response:
-        await self._form(request)
-        await run_sync(self._cancel, request, person)
-        return RedirectResponse("/", HTTPStatus.SEE_OTHER)
-
-    async def choose(self, request: Request, person: ServerPerson) -> Response:
-        await self._form(request)
-        name = await run_sync(self.facts.choose, person, number_in(request, "number"))
-        if not name:
-            raise Denied(HTTPStatus.CONFLICT, "This attempt cannot be chosen; look at your attempts, and at what your "
+    def _choose(self, request: Request, person: ServerPerson, fields: Mapping[str, object]) -> str:
+        if not (name := self.facts.choose(person, number_in(request, "number"))):
+            raise Denial(HTTPStatus.CONFLICT, "This attempt cannot be chosen; look at your attempts, and at what your "
                          "course says.")
-        return RedirectResponse(f"/kernel/{name}", HTTPStatus.SEE_OTHER)
-
-    async def kernel(self, request: Request, person: ServerPerson) -> Response:
-        history = await run_sync(self.facts.history, person, assignment_in(request, self.facts.ground.names))
-        return self._page("kernel.html.j2", request, person, **history)
+        return f"/kernel/{name}"
 
     async def attempt(self, request: Request, person: ServerPerson) -> Response:
         page = await run_sync(self.facts.report, person, number_in(request, "number"))
         if page is None:
-            raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
+            raise Denial(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
         return Response(page, media_type="text/html", headers=REPORT_HEADERS)
 
-    async def profile(self, request: Request, person: ServerPerson) -> Response:
-        job, (profile, report) = await run_sync(self._profile, request, person)
-        return self._page("profile.html.j2", request, person, job=job, profile=profile, report=report)
-
     async def profile_report(self, request: Request, person: ServerPerson) -> Response:
-        job, (_, report) = await run_sync(self._profile, request, person)
-        if not report:
-            raise Denied(HTTPStatus.NOT_FOUND, "This report is not kept: the newest of an assignment is.")
-        return Response(report, media_type="application/octet-stream", headers={
-            "Content-Disposition": f'attachment; filename="{job.assignment}-{job.id}.ncu-rep"'})
+        profiled = await run_sync(self._profile, request, person)
+        if not profiled["report"]:
+            raise Denial(HTTPStatus.NOT_FOUND, "This report is not kept: the newest of an assignment is.")
+        return Response(profiled["report"], media_type="application/octet-stream", headers={
+            "Content-Disposition": 'attachment; filename="{0.assignment}-{0.id}.ncu-rep"'.format(profiled["job"])})
 
-    def _profile(self, request: Request, person: ServerPerson) -> tuple[QueuedFile, tuple[KernelProfile, bytes]]:
+    def _profile(self, request: Request, person: ServerPerson) -> dict[str, Any]:
         job = self._own(request, person)
-        if (profile := self.facts.profile(job)) is None:
-            raise Denied(HTTPStatus.NOT_FOUND, "There is no profile of this file; tick the box when you send it.")
-        return job, profile
+        if (stored := self.facts.profile(job)) is None:
+            raise Denial(HTTPStatus.NOT_FOUND, "There is no profile of this file; tick the box when you send it.")
+        return {"job": job, "profile": stored[0], "report": stored[1]}
 
-    async def diff(self, request: Request, person: ServerPerson) -> Response:
-        old = await run_sync(self.facts.text_of, person, number_in(request, "old"))
-        new = await run_sync(self.facts.text_of, person, number_in(request, "new"))
+    def _difference(self, request: Request, person: ServerPerson) -> dict[str, Any]:
+        numbers = {name: number_in(request, name) for name in ("old", "new")}
+        old, new = (self.facts.text_of(person, number) for number in numbers.values())
         if old is None or new is None:
-            raise Denied(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
-        return self._page("diff.html.j2", request, person, lines=await run_sync(difference, old, new),
-                          old=number_in(request, "old"), new=number_in(request, "new"))
-
-    async def log(self, request: Request, person: ServerPerson) -> Response:
-        return self._page("log.html.j2", request, person, entries=await run_sync(self.facts.log, person),
-                          most=MOST_SHOWN)
+            raise Denial(HTTPStatus.NOT_FOUND, "You have no such attempt; open your work log.")
+        return {"lines": difference(old, new), **numbers}
 
     async def log_text(self, request: Request, person: ServerPerson) -> Response:
         return PlainTextResponse(await run_sync(self.facts.log_text, person), media_type="text/markdown")
-
-    async def leaderboard(self, request: Request, person: ServerPerson) -> Response:
-        board = await run_sync(self.facts.leaderboard, person, assignment_in(request, self.facts.ground.names))
-        return self._page("leaderboard.html.j2", request, person, **board)
 
     async def events(self, request: Request, person: ServerPerson) -> Response:
         def states() -> list[dict[str, Any]]:
@@ -279,23 +293,12 @@ class CourseServer:
 
     # For programs.
 
-    async def me(self, request: Request, person: ServerPerson) -> Response:
-        return JSONResponse({"name": person.name, "staff": person.staff, "files": sorted(self.facts.files),
-                             "course": self.facts.title, "kernelmark": self.facts.version})
-
-    async def listed(self, request: Request, person: ServerPerson) -> Response:
-        return JSONResponse(await run_sync(self.facts.listed, person))
-
     async def receive(self, request: Request, person: ServerPerson) -> Response:
         content = await body_of(request, self.facts.most_bytes)
         note = unquote(request.headers.get("x-note", ""))
-        job = await self._received(person, request.path_params["name"], content, note,
-                                   profile=request.headers.get("x-profile") == "1")
+        job = await self._receive(person, request.path_params["name"], content, note,
+                                  profile=request.headers.get("x-profile") == "1")
         return JSONResponse(await run_sync(self.facts.state, job), HTTPStatus.CREATED)
-
-    async def file_state(self, request: Request, person: ServerPerson) -> Response:
-        job = await run_sync(self._own, request, person)
-        return JSONResponse(await run_sync(self.facts.state, job, True))
 
     async def followed(self, request: Request, person: ServerPerson) -> Response:
         job = await run_sync(self._own, request, person)
@@ -306,54 +309,46 @@ class CourseServer:
 
         return self._streams.follow(request, person, state, lambda sent: sent["state"] in OVER)
 
-    async def cancelled(self, request: Request, person: ServerPerson) -> Response:
-        return JSONResponse({"cancelled": await run_sync(self._cancel, request, person)})
-
     # For staff.
 
-    async def staff(self, request: Request, person: ServerPerson) -> Response:
-        return self._page("desk.html.j2", request, person, **await run_sync(self.facts.desk))
-
-    async def staff_does(self, request: Request, person: ServerPerson) -> Response:
-        fields = await self._form(request)
-        done = await run_sync(self.facts.do, request.path_params["what"], str(fields.get("number", "")))
-        if not done:
-            raise Denied(HTTPStatus.BAD_REQUEST, "That cannot be done any more: the file's state has changed, or a "
+    def _staff_does(self, request: Request, person: ServerPerson, fields: Mapping[str, object]) -> str:
+        if not self.facts.do(request.path_params["what"], str(fields.get("number", ""))):
+            raise Denial(HTTPStatus.BAD_REQUEST, "That cannot be done any more: the file's state has changed, or a "
                          "newer file has come; open the desk again.")
-        return RedirectResponse("/desk", HTTPStatus.SEE_OTHER)
+        return "/desk"
 
     async def class_file(self, request: Request, person: ServerPerson) -> Response:
         file = await run_sync(self.facts.class_file, request.path_params["path"])
         if file is None:
-            raise Denied(HTTPStatus.NOT_FOUND, "The class has no such page yet; open the class page.")
+            raise Denial(HTTPStatus.NOT_FOUND, "The class has no such page yet; open the class page.")
         content, kind = file
         return Response(content, media_type=kind, headers=REPORT_HEADERS)
 
     # Shared by several routes.
 
-    async def _received(
+    async def _receive(
         self, person: ServerPerson, name: str, content: bytes, note: str, *, profile: bool
     ) -> QueuedFile:
         if wait := self.access.sending.wait(person.name):
-            raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many files in a minute; wait a little.", wait)
+            raise Denial(HTTPStatus.TOO_MANY_REQUESTS, "Too many files in a minute; wait a little.", wait)
         if (assignment := self.facts.files.get(name)) is None:
-            raise Denied(HTTPStatus.BAD_REQUEST, f"{clean(name, 60) or 'A file without a name'} is no file of this "
+            raise Denial(HTTPStatus.BAD_REQUEST, f"{clean(name, 60) or 'A file without a name'} is no file of this "
                           f"course; send one of {', '.join(sorted(self.facts.files))}.")
         if not content:
-            raise Denied(HTTPStatus.BAD_REQUEST, f"{name} is empty; save it, and send it again.")
+            raise Denial(HTTPStatus.BAD_REQUEST, f"{name} is empty; save it, and send it again.")
         if len(content) > self.facts.most_bytes:
-            raise Denied(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{name} is too large: at most "
+            raise Denial(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{name} is too large: at most "
                           f"{self.facts.most_bytes // 1024} kB; send the kernel alone.")
         if refused := await run_sync(self.facts.refused, assignment, name, content):
-            raise Denied(HTTPStatus.CONFLICT, refused)
+            raise Denial(HTTPStatus.CONFLICT, refused)
         try:
             number = await run_sync(partial(
                 self.access.queue.receive, person, assignment, name, content, clean(note, NOTE_SIGNS),
                 per_day=self.facts.ground.course.submissions.per_day, profile=profile))
         except TooManyError as error:
-            raise Denied(HTTPStatus.CONFLICT, str(error)) from None
+            raise Denial(HTTPStatus.CONFLICT, str(error)) from None
         except Exception as error:
-            raise Denied(HTTPStatus.INSUFFICIENT_STORAGE, f"Not received: the server cannot store it ({error}); try "
+            raise Denial(HTTPStatus.INSUFFICIENT_STORAGE, f"Not received: the server cannot store it ({error}); try "
                           "again later.") from None
         job = await run_sync(self.access.queue.job, number)
         assert job is not None
@@ -362,10 +357,11 @@ class CourseServer:
     def _own(self, request: Request, person: ServerPerson) -> QueuedFile:
         job = self.facts.queue.job(number_in(request, "number"))
         if job is None or job.person.id != person.id:
-            raise Denied(HTTPStatus.NOT_FOUND, "You have sent no such file; look at the list on the first page.")
+            raise Denial(HTTPStatus.NOT_FOUND, "You have sent no file with this number; the first page, or kernelmark "
+                         "status, lists yours.")
         return job
 
-    def _cancel(self, request: Request, person: ServerPerson) -> bool:
+    def _cancel(self, request: Request, person: ServerPerson, fields: object = None) -> str:
         if not self.facts.queue.cancel(self._own(request, person).id, "you cancelled it"):
-            raise Denied(HTTPStatus.CONFLICT, "This file does not wait any more; look at its state on the first page.")
-        return True
+            raise Denial(HTTPStatus.CONFLICT, "This file does not wait any more; look at its state on the first page.")
+        return "/"

@@ -74,7 +74,7 @@ class ServerFacts:
             "ended_at": job.ended_at, "paused": bool(self.queue.setting("paused")),
             "broken": bool(self.grading.broken)}
         # Why the grader failed is for staff alone: it may speak of a hidden case.
-        state |= {"said": _said(state, "" if job.state == "failed" else job.why), "attempt": job.attempt,
+        state |= {"said": _state_in_words(state, "" if job.state == "failed" else job.why), "attempt": job.attempt,
                   "verdict": job.verdict}
         if whole and job.attempt is not None and (known := self._attempt(job.person, job.attempt)) is not None:
             state["result"] = known[1].model_dump(mode="json", by_alias=True)
@@ -83,7 +83,7 @@ class ServerFacts:
 
     def listed(self, person: ServerPerson) -> list[dict[str, Any]]:
         """Return the states of a person's files, the newest first, each with whether its attempt counts."""
-        own, lines = self._graded(person)
+        own, lines = self._attempts_and_grades(person)
         hand_ins = {hand_in.id: hand_in.hand_in for hand_in in own}
         counting = {line.attempt.hand_in for line in lines.values() if line.attempt}
         return [self.state(job) | {"counts": hand_ins.get(job.attempt or 0) in counting}
@@ -92,7 +92,7 @@ class ServerFacts:
     def refused(self, assignment: str, name: str, content: bytes) -> str:
         """Return why a person may not send this file of an assignment now; "" if they may."""
         language = languages.by_content(name, content)
-        if language.name in self.ground.lacking:
+        if language.name in self.ground.missing_tools:
             return f"This server cannot judge {language.title}; ask your course."
         if shutil.disk_usage(self.ground.out).free < LEAST_FREE:
             return "The server's disk is full; tell your course, and try again later."
@@ -109,7 +109,7 @@ class ServerFacts:
     # Attempts in the records.
 
     def _attempt(self, person: ServerPerson, number: int) -> tuple[Attempt, Result] | None:
-        """Return a person's own attempt, with as much of its result as the person may see."""
+        """Return a person's own attempt, with the part of its result that the person may see."""
         with Store.create(self.ground.out) as store:
             attempt = store.attempt(number)
             if attempt is None or folded(attempt.student) != folded(person.name):
@@ -121,7 +121,7 @@ class ServerFacts:
         """Return a person's attempts, the oldest first."""
         return store.attempts(self.ground.folder_of(person)[1])
 
-    def _own(
+    def _attempts(
         self, person: ServerPerson, assignment: str = "", *, most: int = MOST_SHOWN
     ) -> list[tuple[Attempt, AssignmentResult]]:
         """Return a person's newest attempts, the oldest first, each with its result."""
@@ -142,14 +142,14 @@ class ServerFacts:
 
     def home(self, person: ServerPerson) -> dict[str, Any]:
         jobs = self.queue.jobs(person, most=20)
-        own, lines = self._graded(person)
+        own, lines = self._attempts_and_grades(person)
         return {"jobs": [(job, self.state(job)) for job in jobs], "files": self.files, "lines": lines,
                 "names": self.ground.names, "counts": {name: sum(attempt.assignment == name for attempt in own)
                                                        for name in self.ground.names},
                 "most": self.most_bytes // 1024,
                 "endings": ",".join(sorted({Path(name).suffix for name in self.files}))}
 
-    def _graded(self, person: ServerPerson) -> tuple[list[Attempt], dict[str, GradeLine]]:
+    def _attempts_and_grades(self, person: ServerPerson) -> tuple[list[Attempt], dict[str, GradeLine]]:
         """Return a person's attempts, the oldest first, and the grades, by assignment."""
         with Store.create(self.ground.out) as store:
             own = self._heads(store, person)
@@ -176,8 +176,8 @@ class ServerFacts:
         return attempt.assignment
 
     def history(self, person: ServerPerson, assignment: str) -> dict[str, Any]:
-        own = self._own(person, assignment)
-        heads, lines = self._graded(person)
+        own = self._attempts(person, assignment)
+        heads, lines = self._attempts_and_grades(person)
         notes = self._notes(person)
         points = [(attempt.score / attempt.max_score if attempt.max_score else 0.0) for attempt, _ in own]
         return {"assignment": assignment, "attempts": own, "notes": notes, "points": points, "line": lines[assignment],
@@ -202,7 +202,7 @@ class ServerFacts:
     def log(self, person: ServerPerson, *, most: int = MOST_SHOWN) -> list[tuple[Attempt, AssignmentResult, str]]:
         """Return the work log: the newest attempts, each with the note that was sent along."""
         notes = self._notes(person)
-        return [(attempt, result, notes.get(attempt.id, "")) for attempt, result in self._own(person, most=most)]
+        return [(attempt, result, notes.get(attempt.id, "")) for attempt, result in self._attempts(person, most=most)]
 
     def log_text(self, person: ServerPerson) -> str:
         lines = [f"# Work log of {person.name}", ""]
@@ -218,14 +218,14 @@ class ServerFacts:
         key = made_key(self.ground.out)
         with Store.create(self.ground.out) as store:
             decisions = store.decisions()
-            ranked = {slug: self._right(store, slug, (newest, len(decisions)), decisions).get(assignment)
+            ranked = {slug: self._counted_points(store, slug, (newest, len(decisions)), decisions).get(assignment)
                       for slug, newest in store.newest().items()}
         mine = self.ground.folder_of(person)[1]
         rows = [(pseudonym(key, slug), *rank, slug == mine) for slug, rank in ranked.items() if rank is not None]
         rows.sort(key=lambda row: (-(row[2] or 0), -row[1], row[0]))
         return {"assignment": assignment, "rows": rows}
 
-    def _right(
+    def _counted_points(
         self, store: Store, slug: str, state: tuple[int, int], decisions: Sequence[Decision]
     ) -> dict[str, tuple[float, float | None]]:
         """Return points and speed of a folder's attempts that count and are right, by assignment. They are read anew
@@ -234,9 +234,9 @@ class ServerFacts:
             own, right = store.attempts(slug), dict[str, tuple[float, float | None]]()
             for name, line in self._counting(own[0].student, own, decisions).items():
                 if line.attempt and line.attempt.verdict == "accepted" and (result := store.result(line.attempt)):
-                    a = result.assignments[name]
-                    right[name] = a.score, a.performance.speedup.median if measured(
-                        a) and a.performance.speedup else None
+                    assignment = result.assignments[name]
+                    right[name] = assignment.score, assignment.performance.speedup.median if measured(
+                        assignment) and assignment.performance.speedup else None
             self._ranks[slug] = state, right
         return self._ranks[slug][1]
 
@@ -256,7 +256,7 @@ class ServerFacts:
             return True
         if what == "cancel":
             return self.queue.cancel(job, "the course cancelled it")
-        return what == "again" and self.queue.again(job)
+        return what == "again" and self.queue.requeue(job)
 
     def class_file(self, path: str) -> tuple[bytes, str] | None:
         """Return a file of the class's pages and its type, written anew if it is older than CLASS_SECONDS; None if
@@ -296,7 +296,7 @@ class ServerFacts:
                      before.roster or list(people.values()))
 
 
-def _said(state: dict[str, Any], why: str) -> str:
+def _state_in_words(state: dict[str, Any], why: str) -> str:
     """Return a file's state in words."""
     match state["state"]:
         case "waiting":
@@ -313,7 +313,7 @@ def _said(state: dict[str, Any], why: str) -> str:
 
 
 def difference(old: str, new: str) -> list[str]:
-    """Return the lines of a unified difference, of as many lines of each text as can be compared quickly."""
+    """Return the lines of a unified difference; of long texts, only the lines that can be compared quickly."""
     before, after = (text.splitlines()[:MOST_COMPARED] for text in (old, new))
     lines = list(difflib.unified_diff(before, after, lineterm=""))[2:]
     return [clean(line, 400) for line in lines]

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from grader.errors import UserError
+
 FILE = "server.sqlite3"
 VERSION = 3
 MOST_TRIES = 2
@@ -48,9 +50,6 @@ State = Literal["waiting", "started", "finished", "failed", "cancelled"]
 """The state of a file. "failed": the grader failed, which costs nothing and may be tried again."""
 OVER = ("finished", "failed", "cancelled")
 
-
-class QueueError(Exception):
-    """A queue that cannot be used; one line says what to do."""
 
 
 class TooManyError(Exception):
@@ -114,7 +113,7 @@ def _hash(token: str) -> bytes:
 
 
 class ServerQueue:
-    """The queue in a folder, for one process and all its threads. Raises QueueError if the file cannot be used."""
+    """The queue in a folder, for one process and all its threads. Raises UserError if the file cannot be used."""
 
     def __init__(self, folder: Path) -> None:
         self._lock = threading.RLock()
@@ -135,10 +134,10 @@ class ServerQueue:
             if version in (0, 2):
                 self._db.executescript(f"begin exclusive; {_SCHEMA if version == 0 else ''} {_SINCE_2} commit;")
             elif version != VERSION:
-                raise QueueError(f"{path}: a queue of version {version}, not {VERSION}; use the version of kernelmark "
+                raise UserError(f"{path}: a queue of version {version}, not {VERSION}; use the version of kernelmark "
                                  "that wrote it, or serve into a new folder")
         except (sqlite3.Error, OSError) as error:
-            raise QueueError(f"{path}: {error}; restore the file, or serve into a new folder") from None
+            raise UserError(f"{path}: {error}; restore the file, or serve into a new folder") from None
 
     def close(self) -> None:
         with self._lock:
@@ -163,7 +162,7 @@ class ServerQueue:
 
     def admit(self, people: Iterable[tuple[str, str, bool]]) -> list[tuple[str, str]]:
         """Give each (name, shown, staff) a new token, which replaces an earlier one, and return (name, token). Raises
-        QueueError, and admits nobody, if two names are equal, or differ in case or spelling alone."""
+        UserError, and admits nobody, if two names are equal, or differ in case or spelling alone."""
         made = [(name, shown, staff, secrets.token_urlsafe(32)) for name, shown, staff in people]
         seen: dict[str, str] = {}
         with self._writing() as db:
@@ -171,7 +170,7 @@ class ServerQueue:
                 row = db.execute("select name from people where folded = ?", (folded(name),)).fetchone()
                 taken = seen.get(folded(name)) or (row[0] if row and row[0] != name else None)
                 if taken is not None:
-                    raise QueueError(f"{name!a} and {taken!a} are too alike; give one of them another id")
+                    raise UserError(f"{name!a} and {taken!a} are too alike; give one of them another id")
                 seen[folded(name)] = name
                 db.execute(
                     "insert into people(name, folded, shown, staff, token, made_at) values (?, ?, ?, ?, ?, ?) "
@@ -198,7 +197,7 @@ class ServerQueue:
                     id_, name, shown, staff, token, made in self._db.execute(
                         "select id, name, shown, staff, token, made_at from people order by name")]
 
-    def who(self, token: str) -> ServerPerson | None:
+    def person_of(self, token: str) -> ServerPerson | None:
         """Return the person with this token; None if nobody has it."""
         wanted = _hash(token)
         with self._lock:
@@ -209,7 +208,7 @@ class ServerQueue:
         id_, name, shown, staff, _ = row
         return ServerPerson(id_, name, shown, bool(staff))
 
-    def named(self, name: str) -> ServerPerson | None:
+    def person_named(self, name: str) -> ServerPerson | None:
         """Return the person with this name; None if there is none, or the person's link was revoked."""
         with self._lock:
             row = self._db.execute("select id, name, shown, staff from people where folded = ? and token is not null",
@@ -230,10 +229,10 @@ class ServerQueue:
                 raise TooManyError(per_day, assignment, sent[-per_day])
             self._cancel(db, "a newer file took its place", "person = ? and assignment = ?", person.id, assignment)
             db.execute("insert or ignore into files(sha, content) values (?, ?)", (sha, content))
-            made = db.execute(
+            cursor = db.execute(
                 "insert into jobs(person, assignment, file, sha, note, received_at, state, profile) "
                 "values (?, ?, ?, ?, ?, ?, 'waiting', ?)", (person.id, assignment, file, sha, note, now(), profile))
-            return made.lastrowid or 0
+            return cursor.lastrowid or 0
 
     def take(self, at_once: int = 1) -> tuple[QueuedFile, bytes] | None:
         """Start the next file and return it with its contents; None if none waits, or the queue is paused. Students
@@ -313,7 +312,7 @@ class ServerQueue:
                        "and state != 'cancelled')", gone)
         return bool(gone)
 
-    def again(self, number: int) -> bool:
+    def requeue(self, number: int) -> bool:
         """Put a file on which the grader failed into the queue again, with the time at which it was received.
         Returns whether that was done: a newer file of the same assignment makes it needless."""
         with self._writing() as db:
@@ -338,8 +337,8 @@ class ServerQueue:
 
     def jobs(self, person: ServerPerson | None = None, *, most: int = 200) -> list[QueuedFile]:
         """Return the newest files, of one person or of all, the newest first."""
-        asked, values = ("1", ()) if person is None else ("person = ?", (person.id,))
-        return list(self._jobs(f"{asked} order by jobs.id desc limit ?", (*values, most)))
+        condition, values = ("1", ()) if person is None else ("person = ?", (person.id,))
+        return list(self._jobs(f"{condition} order by jobs.id desc limit ?", (*values, most)))
 
     def content(self, attempt: int) -> bytes | None:
         """Return the file of an attempt; None if it did not come through this server."""
@@ -358,7 +357,7 @@ class ServerQueue:
         return list(self._jobs("state = 'started' order by jobs.started_at", ()))
 
     def place(self, number: int) -> int:
-        """Return a file's place among those that wait, from 1 on; 0 if it does not wait."""
+        """Return a file's place among the waiting files, from 1 on; 0 if it does not wait."""
         with self._lock:
             return self._ordered().get(number, (0,))[0]
 

@@ -1,34 +1,37 @@
-"""A server from start to end: its lanes, its queue, and uvicorn."""
+"""A server from start to end: its lanes, its queue, and uvicorn, whose connections end if they send nothing."""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import os
 import resource
 import signal
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from grader import home, languages
 from grader.classroom.attempts.lock import locked
 from grader.classroom.attempts.store import FOLDER, Store
 from grader.classroom.attempts.student_files import refresh
 from grader.course import catalogue
-from grader.course.course import Course, CourseError, read_course
+from grader.course.course import Course, read_course
+from grader.errors import UserError
 from grader.grading import gpus, preflight
 from grader.grading.lanes import Lanes, LocalLanes, spare_lanes
-from grader.grading.preflight import PlanError
 from grader.results.text import plural
 from grader.sandbox.confine import surroundings
 from grader.server.access import ServerAccess
 from grader.server.app import CourseServer
-from grader.server.connections import BoundedProtocol
 from grader.server.facts import ServerFacts
 from grader.server.queue import ServerQueue
 from grader.server.work import ServerGrading, ServerGround
@@ -54,12 +57,12 @@ class Address:
             return self.host == "localhost"
 
     def bound(self) -> socket.socket:
-        """Return a socket that listens there. Raises PlanError."""
+        """Return a socket that listens there. Raises UserError."""
         try:
             family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
             return socket.create_server((self.host, self.port), family=family, backlog=2048)
         except OSError as error:
-            raise PlanError(f"--listen {self.host}:{self.port}: {error.strerror or error}; choose another port, or "
+            raise UserError(f"--listen {self.host}:{self.port}: {error.strerror or error}; choose another port, or "
                             "port 0 for any that is free") from None
 
     def url(self, port: int) -> str:
@@ -83,7 +86,7 @@ TRIAL = [("trial-student", "Trial student", False), ("trial-staff", "Trial staff
 
 
 @dataclass(frozen=True)
-class ServerAsked:
+class ServerOptions:
     """The options of a server. `far` opens lanes on other machines, given the least isolation level."""
 
     out: Path
@@ -96,34 +99,34 @@ class ServerAsked:
     trial: bool = False
 
 
-def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Callable[[str], object]) -> None:
-    """Serve until interrupted. Raises PlanError, QueueError and LockedError before the first request."""
-    address = asked.address
+def serve_course(options: ServerOptions, say: Callable[[str], object], failed: Callable[[str], object]) -> None:
+    """Serve until interrupted. Raises UserError before the first request."""
+    address = options.address
     _check_address(address)
-    course, names = _course(asked)
+    course, names = _course(options)
     preflight.installed()
     preflight.temporary()
-    preflight.results(asked.out, (), len(names))
-    open_lanes, side_by_side, on = _lanes(asked, 0 if asked.allow_degraded else course.isolation.minimum)
-    surroundings.withhold([asked.out.resolve()])
+    preflight.results(options.out, (), len(names))
+    open_lanes, side_by_side, on = _lanes(options, 0 if options.allow_degraded else course.isolation.minimum)
+    surroundings.withhold([options.out.resolve()])
     # Each connection takes a descriptor, also one that sends nothing.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     BoundedProtocol.free = address.proxy
     with ExitStack() as open_:
-        store = open_.enter_context(Store.create(asked.out))
-        open_.enter_context(locked(asked.out / FOLDER))
+        store = open_.enter_context(Store.create(options.out))
+        open_.enter_context(locked(options.out / FOLDER))
         # Lanes of other machines have tools of their own.
-        lacking = {} if asked.far else preflight.lacking(course.languages)
-        for language, missing in lacking.items():
-            say(f"Files in {languages.front_ends()[language].title} are refused: {missing}.")
+        missing = {} if options.far else preflight.missing_tools(course.languages)
+        for language, tools in missing.items():
+            say(f"Files in {languages.front_ends()[language].title} are refused: {tools}.")
         ground = ServerGround(
-            asked.out, course, "Kernels" if home.here().shipped else home.root().name, names, lacking=lacking)
+            options.out, course, "Kernels" if home.here().shipped else home.root().name, names, missing_tools=missing)
         ground.read_folders(store)
         # The course may count other attempts by now.
-        for line in refresh(store, asked.out, course.late):
+        for line in refresh(store, options.out, course.late):
             failed(line)
-        queue = ServerQueue(asked.out / FOLDER)
+        queue = ServerQueue(options.out / FOLDER)
         open_.callback(queue.close)
         listening = open_.enter_context(address.bound())
         url = address.url(listening.getsockname()[1])
@@ -132,7 +135,7 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
             say(f"{plural(again, 'file')} that an earlier server had begun will be graded again.")
         access = ServerAccess(queue, secure=bool(address.certificate or address.proxy), proxy=address.proxy,
                               user_header=address.user_header)
-        if asked.trial:
+        if options.trial:
             for name, token in queue.admit(TRIAL):
                 say(f"{name}: {url}/#{token}")
         grading.start()
@@ -151,47 +154,97 @@ def serve_course(asked: ServerAsked, say: Callable[[str], object], failed: Calla
             grading.end()
 
 
-def _lanes(asked: ServerAsked, least: int) -> tuple[Callable[[], Lanes], int, str]:
+def _lanes(options: ServerOptions, least: int) -> tuple[Callable[[], Lanes], int, str]:
     """Return a function that opens lanes of this isolation level or a higher one, the most files that are graded at a
-    time, and where that is. Raises PlanError."""
+    time, and where that is. Raises UserError."""
     # Anyone who reaches a proxy's address could pose as anybody.
-    least = max(least, bool(asked.address.user_header))
-    if (far := asked.far) is not None:
-        return lambda: far(least), asked.jobs or MOST_FAR, "lanes of other machines"
+    least = max(least, bool(options.address.user_header))
+    if (far := options.far) is not None:
+        return lambda: far(least), options.jobs or MOST_FAR, "lanes of other machines"
     measured = preflight.least_isolation(least)
-    cards = gpus.chosen("all")
-    environments = [card.environment for card in cards] or [{}] * (asked.jobs or len(os.sched_getaffinity(0)))
+    cards = gpus.select("all")
+    environments = [card.environment for card in cards] or [{}] * (options.jobs or len(os.sched_getaffinity(0)))
     on = plural(len(cards), "GPU") if cards else f"{plural(len(environments), 'core')}, without speed"
     return (lambda: LocalLanes(environments, measured, spare=spare_lanes(len(cards)))), len(environments), on
 
 
-def _course(asked: ServerAsked) -> tuple[Course, tuple[str, ...]]:
+def _course(options: ServerOptions) -> tuple[Course, tuple[str, ...]]:
     """Return the course and the names of its assignments that are asked for."""
-    try:
-        course = read_course(asked.course_file, frozenset(catalogue.files()))
-        return course, tuple(course.select(catalogue.files(), asked.only))
-    except (CourseError, ValueError) as error:
-        raise PlanError(str(error)) from None
+    course = read_course(options.course_file, frozenset(catalogue.files()))
+    return course, tuple(course.select(catalogue.files(), options.only))
 
 
 def _check_address(address: Address) -> None:
-    """Raise PlanError for a server without TLS that others reach, an unusable certificate, and a proxy without an
+    """Raise UserError for a server without TLS that others reach, an unusable certificate, and a proxy without an
     address."""
     if not address.loopback and not address.certificate and not address.proxy:
-        raise PlanError(f"--listen {address.host}: off the loopback tokens need TLS: pass --tls-certificate and "
+        raise UserError(f"--listen {address.host}: off the loopback tokens need TLS: pass --tls-certificate and "
                         "--tls-key, or --proxy with the address of a proxy that ends TLS")
     if bool(address.certificate) != bool(address.key):
-        raise PlanError("--tls-certificate and --tls-key: one without the other is of no use; pass both")
+        raise UserError("--tls-certificate and --tls-key: one without the other is of no use; pass both")
     try:
         if address.certificate and address.key:
             ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(address.certificate, address.key)
     except (OSError, ssl.SSLError) as error:
-        raise PlanError(f"--tls-certificate {address.certificate}: {error.strerror or error}; pass a certificate "
+        raise UserError(f"--tls-certificate {address.certificate}: {error.strerror or error}; pass a certificate "
                         "and its key as PEM") from None
     try:
         if address.proxy:
             ipaddress.ip_address(address.proxy)
     except ValueError:
-        raise PlanError(f"--proxy {address.proxy}: give an IP address, such as 127.0.0.1") from None
+        raise UserError(f"--proxy {address.proxy}: give an IP address, such as 127.0.0.1") from None
     if address.user_header and not address.proxy:
-        raise PlanError("--user-header: believed from a proxy alone; pass --proxy with its address, too")
+        raise UserError("--user-header: believed from a proxy alone; pass --proxy with its address, too")
+
+
+HEAD_SECONDS = 10.0
+"""The seconds in which the head of a request has to arrive, at most twice that."""
+MOST_OWING = 100
+"""The most connections of one address that have not sent a request, or not all of one. A whole class may have one
+address."""
+
+
+class BoundedProtocol(H11Protocol):
+    """HTTP on one connection. `free` is the address of a proxy, whose connections are not counted."""
+
+    free = ""
+    _owing: Counter[str] = Counter()
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._waited, self._owes = False, False
+        self._peer = self.client[0] if self.client else ""
+        self._owe(True)
+        self._timer = self.loop.call_later(HEAD_SECONDS, self._look)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._owe(self.cycle is None or self.cycle.more_body)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._timer.cancel()
+        self._owe(False)
+        super().connection_lost(exc)
+
+    def _owe(self, owes: bool) -> None:
+        """Count the connection as one that owes a request, or as one that no longer does. End it if its address has one
+        too many."""
+        if owes == self._owes:
+            return
+        self._owes = owes
+        self._owing[self._peer] += 1 if owes else -1
+        if not self._owing[self._peer]:
+            del self._owing[self._peer]
+        if owes and self._peer != self.free and self._owing[self._peer] > MOST_OWING:
+            self.transport.abort()
+
+    def _look(self) -> None:
+        # uvicorn itself ends connections that are idle between two requests.
+        cycle: Any = self.cycle
+        # An answer is complete before all of it is sent.
+        waits = (cycle is None or cycle.response_complete) and not self.transport.get_write_buffer_size()
+        if waits and self._waited:
+            self.transport.abort()
+            return
+        self._waited = waits
+        self._timer = self.loop.call_later(HEAD_SECONDS, self._look)

@@ -13,7 +13,7 @@ from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from grader.server.access import Denied, ServerAccess
+from grader.server.access import Denial, ServerAccess
 from grader.server.queue import ServerPerson, ServerQueue
 
 EVENT_SECONDS, BEAT_SECONDS = 0.2, 15.0
@@ -33,7 +33,7 @@ class LiveStreams:
     ) -> StreamingResponse:
         """Send the `state` whenever it changes, until it is `over`, or until the person's link ends."""
         if self._open[person.id] >= MOST_STREAMS:
-            raise Denied(HTTPStatus.TOO_MANY_REQUESTS, "Too many pages are open; close some.", BEAT_SECONDS)
+            raise Denial(HTTPStatus.TOO_MANY_REQUESTS, "Too many pages are open; close some.", BEAT_SECONDS)
 
         async def states() -> AsyncIterator[str]:
             last, seen, quiet = None, -1, 0.0

@@ -24,10 +24,10 @@ from grader.classroom.attempts.selected import select_attempts
 from grader.classroom.attempts.store import Store
 from grader.classroom.attempts.student_files import refresh
 from grader.course.course import Course
-from grader.course.submission import Submission, named
-from grader.grading.job import Graded, Job, draw_seed, read_job
-from grader.grading.lanes import Lanes, LanesLostError, Ongoing
-from grader.grading.preflight import PlanError
+from grader.course.submission import Submission, with_slugs
+from grader.errors import UserError
+from grader.grading.job import Job, JobOutcome, draw_seed, read_job
+from grader.grading.lanes import Lanes, LanesLostError, OngoingGrading
 from grader.grading.whole_class import choose_device
 from grader.pages.text import of_points
 from grader.results.profile import NO_GPU, KernelProfile
@@ -37,23 +37,22 @@ from grader.server.queue import FILE, QueuedFile, ServerPerson, ServerQueue, fol
 
 RETRY_SECONDS, END_SECONDS = 5.0, 10.0
 PAUSING = 3
-"""Students in a row on whose files the grader fails before the queue is paused."""
+"""The queue is paused once the grader has failed on files of so many students in a row."""
 
 T = TypeVar("T")
 
 
 @dataclass
 class ServerGround:
-    """Where a server grades: its folder of results, its course, and whether speed is measured where there is a GPU.
-    `lacking` says for each language that cannot be judged there what is missing. `recording` is held while records are
-    written."""
+    """The setting of a server's gradings. `speed`: it is measured if there is a GPU. `missing_tools` names those
+    of each language that cannot be judged there. `recording` is held while records are written."""
 
     out: Path
     course: Course
     course_name: str
     names: Sequence[str]
     speed: bool = True
-    lacking: Mapping[str, str] = field(default_factory=dict)
+    missing_tools: Mapping[str, str] = field(default_factory=dict)
     recording: threading.Lock = field(default_factory=threading.Lock)
     _naming: threading.Lock = field(default_factory=threading.Lock)
     _folders: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -67,7 +66,7 @@ class ServerGround:
         """Return a person's name in the records, and the folder of results."""
         with self._naming:
             if (folder := self._folders.get(folded(person.name))) is None:
-                (place,) = named([Path(person.name)], self._folders.values())
+                (place,) = with_slugs([Path(person.name)], self._folders.values())
                 folder = self._folders[folded(person.name)] = place.student, place.slug
             return folder
 
@@ -102,7 +101,7 @@ class ServerGrading:
         self._say_failed(line)
 
     def start(self) -> None:
-        """Open the lanes, and grade from now on. Raises PlanError."""
+        """Open the lanes, and grade from now on. Raises UserError."""
         self._lanes = self._open()
         self._thread.start()
 
@@ -115,7 +114,7 @@ class ServerGrading:
             self._lanes.__exit__(KeyboardInterrupt)
             self._thread.join(END_SECONDS)
 
-    def running(self) -> list[Ongoing]:
+    def running(self) -> list[OngoingGrading]:
         return self._lanes.running() if self._lanes else []
 
     def words(self) -> str:
@@ -133,13 +132,13 @@ class ServerGrading:
                     self._grade(self._lanes)
             except KeyboardInterrupt:
                 self._put_back()
-            except (LanesLostError, PlanError) as error:
+            except (LanesLostError, UserError) as error:
                 self._put_back()
                 self._lost(str(error))
             except Exception as error:
-                # These files were begun once, like those of a server that was killed.
+                # These files count as begun once, as after a kill of the server.
                 self._begun.clear()
-                self._sure(self._queue.recover)
+                self._retry(self._queue.recover)
                 self._lost(f"{type(error).__name__}: {error}")
             self._lanes = None
 
@@ -151,18 +150,18 @@ class ServerGrading:
 
     def _put_back(self) -> None:
         for queued, _ in self._begun.values():
-            self._sure(partial(self._queue.put_back, queued.id))
+            self._retry(partial(self._queue.put_back, queued.id))
         self._begun.clear()
 
     def _grade(self, lanes: Lanes) -> None:
         device, environment = choose_device(lanes, "auto", self._ground.names)
         self.device, self.broken = device, ""
         here = hash_of_environment(environment, self._ground.speed and device == "cuda")
-        for graded in lanes.grade(self._jobs(here), self._side_by_side, self._stopping.is_set):
-            self._finished(graded)
+        for outcome in lanes.grade(self._jobs(here), self._side_by_side, self._stopping.is_set):
+            self._finish(outcome)
 
-    def _sure(self, do: Callable[[], T]) -> T | None:
-        """Return what `do` returns, tried again while the queue's file cannot be used, as on a full disk; None if the
+    def _retry(self, do: Callable[[], T]) -> T | None:
+        """Return the result of `do`, and retry while the queue's file cannot be used, as on a full disk. None if the
         server ends meanwhile."""
         while True:
             try:
@@ -176,7 +175,7 @@ class ServerGrading:
         """Yield a job for each file that waits, and None whenever none does. A file whose answer is known gets it."""
         take = partial(self._queue.take, self._ground.course.submissions.at_once)
         while not self._stopping.is_set():
-            while (taken := self._sure(take)) is not None:
+            while (taken := self._retry(take)) is not None:
                 try:
                     job = self._job(*taken, environment)
                 except Exception as error:
@@ -207,8 +206,8 @@ class ServerGrading:
             # A profile needs another run.
             answered = before is not None and not (queued.profile and self.device == "cuda")
             if before is not None and answered and (result := store.result(before)) is not None:
-                # Equal hand-ins: a server was killed after it had recorded this attempt. Otherwise the same bytes have
-                # an answer, which counts from now on as handed in anew.
+                # With equal hand-ins a server was killed after it had recorded this attempt. Otherwise the same bytes
+                # were handed in again, and their answer is recorded with the new time.
                 if before.hand_in != draft.hand_in:
                     store.add([(before.model_copy(update={
                         "of": before.id, "submitted_at": queued.received_at}), result)])
@@ -221,44 +220,45 @@ class ServerGrading:
             self._begun[job.submission] = queued, draft
             return replace(job, earlier=earlier(store, selected, {name: draft}))
 
-    def _finished(self, graded: Graded) -> None:
-        queued, draft = self._begun.pop(graded.submission)
+    def _finish(self, outcome: JobOutcome) -> None:
+        queued, draft = self._begun.pop(outcome.submission)
         try:
-            self._end(queued, self._recorded(graded, draft), graded.profile)
+            self._end(queued, self._recorded(outcome, draft), outcome.profile)
         except Exception as error:
             self._end(queued, f"{type(error).__name__}: {error}")
 
-    def _recorded(self, graded: Graded, draft: Attempt) -> tuple[Attempt, Result] | str:
+    def _recorded(self, graded: JobOutcome, draft: Attempt) -> tuple[Attempt, Result] | str:
         """Return the attempt and its result, once they are recorded, or why the grader failed."""
         name = draft.assignment
         with self._ground.recording, Store.create(self._ground.out) as store:
             lines = record(store, self._ground.out, self._ground.course.late, {name: draft}, graded.result, graded.log,
                            graded.error)
-            made = [attempt for attempt in store.attempts(draft.slug) if attempt.assignment == name]
-        if graded.result is None or graded.result.assignments[name].ours or not made:
+            attempts = [attempt for attempt in store.attempts(draft.slug) if attempt.assignment == name]
+        if graded.result is None or graded.result.assignments[name].ours or not attempts:
             return (lines or [graded.error or "it was not graded"])[0]
         for line in lines:
             self.failed(line)
-        return made[-1], graded.result
+        return attempts[-1], graded.result
 
     def _end(
         self, queued: QueuedFile, outcome: tuple[Attempt, Result] | str, profile: KernelProfile | None = None
     ) -> None:
         """Record a file's outcome: its attempt and result, or why the grader failed; and its profile."""
         if profile is not None:
-            self._sure(lambda: self._queue.keep_profile(queued, profile.model_dump_json(), profile.report))
+            self._retry(lambda: self._queue.keep_profile(queued, profile.model_dump_json(), profile.report))
         if isinstance(outcome, str):
             self.failed(f"{queued.person.name}: {queued.assignment}: {outcome}")
-            self._sure(lambda: self._queue.finish(queued.id, None, outcome))
+            self._retry(lambda: self._queue.finish(queued.id, None, outcome))
             self._failing.add(queued.person.id)
             if len(self._failing) == PAUSING:
-                self._sure(lambda: self._queue.set("paused", "1"))
+                self._retry(lambda: self._queue.set("paused", "1"))
                 self.failed(f"the grader failed on files of {PAUSING} students in a row, so the queue is paused; run "
                              "kernelmark doctor, then resume it at the desk")
                 self._failing.clear()
             return
         self._failing.clear()
         attempt, result = outcome
-        a = result.assignments[queued.assignment]
-        said = f"{VERDICTS[a.verdict].words}, {of_points(a.score, a.measured_max, a.max_score)}"
-        self._sure(lambda: self._queue.finish(queued.id, attempt.id, said, a.verdict))
+        assignment = result.assignments[queued.assignment]
+        total = of_points(assignment.score, assignment.measured_max, assignment.max_score)
+        said = f"{VERDICTS[assignment.verdict].words}, {total}"
+        self._retry(lambda: self._queue.finish(queued.id, attempt.id, said, assignment.verdict))

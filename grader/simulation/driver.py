@@ -13,12 +13,11 @@ from grader.plan import serving
 from grader.plan.findings import Access
 from grader.plan.frames import Channel
 from grader.plan.limits import Budget, LaunchStopped, Limit
-from grader.plan.messages import SIMULATOR_REQUEST, CannotSimulate, Exhausted, Simulate, Simulated
+from grader.plan.messages import SIMULATOR_REQUEST, UNWRITTEN, CannotSimulate, Exhausted, Simulate, Simulated
 from grader.plan.plan import Kernel, Launch, Malformed, Plan, read_plan
 from grader.simulation.allocation import zeros
 from grader.simulation.findings import Findings
 from grader.simulation.memory import (
-    UNWRITTEN,
     Array,
     BufferMemory,
     Result,
@@ -83,18 +82,19 @@ def simulate(
     try:
         if (stopped := stop_at_once(plan, memories)) is not None:
             return stopped
-        buffers = [machine.memory(*temporary(number, each, byte)) for number, each in enumerate(plan.buffers)]
-        for position, step in enumerate([plan.setup, *plan.calls()[: len(memories)]]):
-            if position > 1:
+        buffers = [machine.memory(*temporary(number, buffer, byte)) for number, buffer in enumerate(plan.buffers)]
+        # The operations of an import touch no given buffer, and their findings are reported with the first call's.
+        for operations, memory in [(plan.setup, memories[0]), *zip(plan.calls(), memories, strict=False)]:
+            if memory is not memories[0]:
                 machine.forget()
-            for number, raw in zip(given_of(plan), memories[max(0, position - 1)], strict=True):
+            for number, raw in zip(given_of(plan), memory, strict=True):
                 name = plan.buffers[number].given
                 if name in outputs and byte != UNWRITTEN:
                     raw[:] = byte
                 buffers[number] = machine.memory(
                     number, raw, zeros(raw.size, np.uint8) if name in outputs else None, name)
             machine.wait()
-            for operation in step:
+            for operation in operations:
                 machine.budget.left -= _OPERATION
                 if machine.budget.left < 0:
                     raise Limit("operations")
@@ -119,7 +119,7 @@ def simulate(
 
 
 Run = Callable[[Plan, Sequence[Sequence[Array]], Simulate], Result]
-"""A language's run of a plan on these memories, as a request asks."""
+"""A language's function that runs a plan on these memories, with the options of a request."""
 
 
 def serve(channel: Channel, run: Run) -> None:

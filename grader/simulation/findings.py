@@ -16,16 +16,16 @@ from grader.plan.findings import (
     Assertion,
     EmptyGrid,
     Finding,
-    MaskedUsed,
-    Misaligned,
+    MaskedUse,
+    MisalignedAccess,
     OutOfBounds,
     Overflow,
     Program,
     Race,
     Recast,
     Undefinable,
-    Undefined,
-    Unwritten,
+    UndefinedBehaviour,
+    UnwrittenAccess,
 )
 from grader.plan.traffic import Kind
 
@@ -54,7 +54,7 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class MemoryNames:
     """Names of a memory: `name` is the kernel's, `given` that of the plan's parameter, "" for none. `kept` is the line
     that allocated a temporary before this call, else 0."""
 
@@ -97,15 +97,15 @@ class Findings:
 
     def copied(self, line: int, elements: int) -> None:
         """Record that host code copies `elements` elements of a temporary that nothing has written."""
-        self._add(("copied", line), lambda: Unwritten(
+        self._add(("copied", line), lambda: UnwrittenAccess(
             kernel="", line=line, tensor="", lanes=elements, program=(0, 0, 0)))
 
     def empty(self, finding: EmptyGrid) -> None:
         self._add(("empty", finding.kernel, finding.line), lambda: finding)
 
     def out_of_bounds(
-        self, site: Site, access: Any, memory: Named, elements: int, offsets: Array, bad: Array, live: Array | None, *,
-        masked: bool = False,
+        self, site: Site, access: Any, memory: MemoryNames, elements: int, offsets: Array, bad: Array,
+        live: Array | None, *, masked: bool = False,
     ) -> None:
         """Record an access outside its memory. `bad` are the `live` lanes that lie outside, `offsets` are in elements:
         all are arrays whose first axis are the programs. `masked`: the access has a mask, which may leave all on."""
@@ -113,8 +113,8 @@ class Findings:
         hit = rows.any(1)
         first, outside = int(np.argmax(hit)), offsets[bad]
         finding = OutOfBounds(
-            access=access, kernel=site.kernel, line=site.line, tensor=memory.name[:200], given=memory.given,
-            elements=elements, lowest=int(outside.min()), highest=int(outside.max()), lanes=int(rows[first].sum()),
+            **_of(site, memory), access=access, elements=elements, lowest=int(outside.min()),
+            highest=int(outside.max()), lanes=int(rows[first].sum()),
             active=rows.shape[1] if live is None else int(live[first].sum()), programs=int(hit.sum()),
             program=site.program(site.numbers[first]),
             masked=masked or (live is not None and not live[first].all()), kept=memory.kept, space=memory.space)
@@ -130,54 +130,52 @@ class Findings:
         elif len(self._known) < MOST:
             self._outside[key], self._known[key] = programs, finding
 
-    def misaligned(self, site: Site, access: Kind, memory: Named, size: int, offset: int, row: int) -> None:
-        self._add(("misaligned", access, site.kernel, site.line, memory.name), lambda: Misaligned(
-            access=access, kernel=site.kernel, line=site.line, tensor=memory.name[:200], given=memory.given, bytes=size,
-            offset=offset, program=site.program(site.numbers[row])))
+    def misaligned(self, site: Site, access: Kind, memory: MemoryNames, size: int, offset: int, row: int) -> None:
+        self._add(("misaligned", access, site.kernel, site.line, memory.name), lambda: MisalignedAccess(
+            **_of(site, memory), access=access, bytes=size, offset=offset, program=site.program(site.numbers[row])))
 
-    def recast(self, site: Site, memory: Named, before: str, after: str) -> None:
+    def recast(self, site: Site, memory: MemoryNames, before: str, after: str) -> None:
         """Record a pointer that is cast to elements of another size."""
         self._add(("recast", site.kernel, site.line), lambda: Recast(
-            kernel=site.kernel, line=site.line, tensor=memory.name[:200], given=memory.given, before=before,
-            after=after))
+            **_of(site, memory), before=before, after=after))
 
     def unwritten(
-        self, site: Site, memory: Named, lanes: int, row: int, access: Any = "load",
+        self, site: Site, memory: MemoryNames, lanes: int, row: int, access: Any = "load",
         stored: tuple[int, int] | None = None,
     ) -> None:
         """Record a use of elements that nothing has written, by `lanes` lanes of the program in this row."""
-        self._add(("unwritten", site.kernel, site.line, memory.name), lambda: Unwritten(
-            kernel=site.kernel, line=site.line, tensor=memory.name[:200], given=memory.given, lanes=lanes,
-            program=site.program(site.numbers[row]), access=access, stored=stored, space=memory.space))
+        self._add(("unwritten", site.kernel, site.line, memory.name), lambda: UnwrittenAccess(
+            **_of(site, memory), lanes=lanes, program=site.program(site.numbers[row]), access=access, stored=stored,
+            space=memory.space))
 
-    def masked(self, site: Site, memory: Named) -> None:
-        self._add(("masked", site.kernel, site.line, memory.name), lambda: MaskedUsed(
+    def masked(self, site: Site, memory: MemoryNames) -> None:
+        self._add(("masked", site.kernel, site.line, memory.name), lambda: MaskedUse(
             kernel=site.kernel, line=site.line, tensor=memory.name[:200]))
 
-    def race(self, site: Site, memory: Named, element: int, numbers: tuple[int, int], certain: bool) -> None:
+    def race(self, site: Site, memory: MemoryNames, element: int, numbers: tuple[int, int], certain: bool) -> None:
         """Record two programs, by their numbers in the grid, that touch one element."""
         self._add(("race", site.kernel, site.line, memory.name, certain), lambda: Race(
-            kernel=site.kernel, line=site.line, tensor=memory.name[:200], given=memory.given, element=element,
+            **_of(site, memory), element=element,
             programs=(site.program(numbers[0]), site.program(numbers[1])), certain=certain))
 
     def undefined(
-        self, site: Site, what: Undefinable, memory: Named | None = None, *, element: int = 0,
-        numbers: Sequence[int] = (), certain: bool = True, line: int = 0,
+        self, site: Site, what: Undefinable, memory: MemoryNames | None = None, *, element: int = 0,
+        numbers: Sequence[int] = (), certain: bool = True, line: int = 0, earlier: Callable[[], int] = int,
     ) -> None:
-        """Record undefined behaviour; what is certain replaces what was not. `line` is given if it is not the
-        site's."""
+        """Record undefined behaviour. A certain finding replaces an uncertain one. `line` is passed if it is not the
+        site's. `earlier` returns the line of the access before, and is called for a new finding alone."""
         line = line or site.line
         key = ("undefined", what, site.kernel, line)
         known = self._known.get(key)
-        if isinstance(known, Undefined) and certain and not known.certain:
+        if isinstance(known, UndefinedBehaviour) and certain and not known.certain:
             del self._known[key]
-        self._add(key, lambda: Undefined(
+        self._add(key, lambda: UndefinedBehaviour(
             what=what, kernel=site.kernel, line=line, tensor="" if memory is None else memory.name[:200],
             given="" if memory is None else memory.given, element=element,
-            programs=[site.program(number) for number in numbers][:2], certain=certain))
+            programs=[site.program(number) for number in numbers][:2], certain=certain, earlier=earlier()))
 
     def failed(self, site: Site, message: str, row: int, line: int = 0, header: str = "") -> None:
-        """Record an assertion that does not hold in the program of a row: a language's own about overflow, or the
+        """Record an assertion that does not hold in a row's program: the language's own check for overflow, or the
         student's. `header` is the assertion's file if it is not the student's."""
         line, program = line or site.line, site.program(site.numbers[row])
         if overflow := _OVERFLOW.match(message):
@@ -186,3 +184,8 @@ class Findings:
         else:
             self._add(("assert", site.kernel, line, message), lambda: Assertion(
                 kernel=site.kernel, line=line, message=message[:500], program=program, header=header[:200]))
+
+
+def _of(site: Site, memory: MemoryNames) -> dict[str, Any]:
+    """Return the fields that findings about a memory share."""
+    return {"kernel": site.kernel, "line": site.line, "tensor": memory.name[:200], "given": memory.given}

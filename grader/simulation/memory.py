@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from grader.plan.frames import FRAME_BYTES
 from grader.plan.limits import LaunchStopped, Limit
-from grader.plan.messages import CannotSimulate, Exhausted, Simulated
-from grader.plan.plan import ITEM_BYTES, Buffer, Copy, Data, DType, Fill, Plan, View
+from grader.plan.messages import UNWRITTEN, CannotSimulate, Exhausted, Simulated
+from grader.plan.plan import ITEM_BYTES, LARGEST, STORAGE, Buffer, Copy, Data, DType, Fill, Plan, View
 from grader.simulation.allocation import zeros
 
 Array = NDArray[Any]
@@ -23,17 +23,8 @@ Result = Simulated | CannotSimulate | Exhausted
 
 MOST_BYTES = 2 << 30
 """The most bytes of all temporaries of a plan."""
-MOST_TOLD = FRAME_BYTES // 4
+MOST_ANSWER = FRAME_BYTES // 4
 """The most characters of an answer that fit into a frame, whatever characters they are."""
-UNWRITTEN = 0xFF
-"""The value of each byte that nothing has written in a temporary: NaN in every floating-point type."""
-
-_NUMPY: dict[DType, str] = {
-    "float64": "f8", "float32": "f4", "float16": "f2", "bfloat16": "u2", "float8_e4m3fn": "u1", "float8_e5m2": "u1",
-    "int64": "i8", "int32": "i4", "int16": "i2", "int8": "i1", "uint64": "u8", "uint32": "u4", "uint16": "u2",
-    "uint8": "u1", "bool": "u1",
-}  # fmt: skip
-_FLOATS = ("float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2")
 
 
 @dataclass(eq=False, slots=True)
@@ -72,7 +63,7 @@ def stopped_at(error: LaunchStopped) -> CannotSimulate | Exhausted:
     """Return the answer about a launch that did not end."""
     if isinstance(error.cause, Limit):
         return Exhausted(seq=0, what=error.cause.what, kernel=error.kernel, line=error.line,
-                         resident=error.cause.resident, rounds=error.cause.rounds)
+                         resident=error.cause.resident, rounds=error.cause.rounds, ended=error.cause.ended)
     if isinstance(error.cause, MemoryError):
         return Exhausted(seq=0, what="memory", kernel=error.kernel, line=error.line)
     return CannotSimulate(seq=0, operation=str(error)[:200], kernel=error.kernel, line=error.line)
@@ -80,16 +71,16 @@ def stopped_at(error: LaunchStopped) -> CannotSimulate | Exhausted:
 
 def given_of(plan: Plan) -> list[int]:
     """Return the numbers of the buffers that the judge fills or reads."""
-    return [number for number, each in enumerate(plan.buffers) if each.given]
+    return [number for number, buffer in enumerate(plan.buffers) if buffer.given]
 
 
 def stop_at_once(plan: Plan, memories: Sequence[Sequence[Array]]) -> Result | None:
     """Return the answer for a plan that cannot be run on these memories of its given buffers; None for any other
     plan."""
-    if sum(each.bytes for each in plan.buffers if not each.given) > MOST_BYTES:
+    if sum(buffer.bytes for buffer in plan.buffers if not buffer.given) > MOST_BYTES:
         return Exhausted(seq=0, what="memory")
-    if any([plan.buffers[number].bytes for number in given_of(plan)] != [raw.size for raw in each]
-           for each in memories):
+    if any([plan.buffers[number].bytes for number in given_of(plan)] != [raw.size for raw in memory]
+           for memory in memories):
         return CannotSimulate(seq=0, operation="given buffers of other sizes")
     return None
 
@@ -104,7 +95,7 @@ def temporary(number: int, buffer: Buffer, byte: int = UNWRITTEN) -> tuple[int, 
 def mapped(plan: Plan, call: int, descriptors: Sequence[int]) -> list[list[Array]]:
     """Return the memories of the given buffers for each call up to `call`, from the descriptors after the plan's.
     Raises OSError or ValueError for descriptors that do not fit."""
-    sizes = [each.bytes for each in plan.buffers if each.given]
+    sizes = [buffer.bytes for buffer in plan.buffers if buffer.given]
     memories: list[list[Array]] = []
     for number in range(call + 1):
         own = descriptors[number * len(sizes) :][: len(sizes)]
@@ -115,7 +106,7 @@ def mapped(plan: Plan, call: int, descriptors: Sequence[int]) -> list[list[Array
 
 def fitting(result: Result) -> Result:
     """Return an answer, shortened if it does not fit into a frame: a character of a text may take six bytes there."""
-    if isinstance(result, Simulated) and len(result.model_dump_json()) > MOST_TOLD:
+    if isinstance(result, Simulated) and len(result.model_dump_json()) > MOST_ANSWER:
         return result.model_copy(update={
             "findings": result.findings[:4], "accesses": [], "printed": result.printed[:1000]})
     return result
@@ -140,10 +131,10 @@ def run_on_host(
             raise ValueError("contents larger than their buffer")
         buffer.raw[: contents.size] = contents
         if buffer.written is not None:
-            buffer.written[: contents.size] = UNWRITTEN
+            buffer.written[: contents.size] = 0xFF
         changed, marks = operation.buffer, None
     else:
-        (source, known), (target, marks) = (_view(each, buffers) for each in (operation.source, operation.target))
+        (source, known), (target, marks) = (_view(view, buffers) for view in (operation.source, operation.target))
         if operation.backwards:
             source = np.flip(source, operation.backwards)
             known = None if known is None else np.flip(known, operation.backwards)
@@ -167,13 +158,13 @@ def _view(view: View, buffers: Sequence[BufferMemory]) -> tuple[Array, Array | N
     """Return the elements of a view, and their marks. Raises ValueError for a view that reaches out of its buffer."""
     buffer, size = buffers[view.buffer], ITEM_BYTES[view.dtype]
     if len(view.strides) != len(view.shape):
-        raise ValueError("a view with as many strides as sizes expected")
+        raise ValueError("a view without a stride for each size")
     if 0 in view.shape:
-        return np.zeros(view.shape, _NUMPY[view.dtype]), None
+        return np.zeros(view.shape, STORAGE[view.dtype]), None
     if view.end > buffer.raw.size:
         raise ValueError("a view that reaches out of its buffer")
     strides = [stride * size for stride in view.strides]
-    element = np.ndarray(view.shape, _NUMPY[view.dtype], buffer.raw, view.offset, strides)
+    element = np.ndarray(view.shape, STORAGE[view.dtype], buffer.raw, view.offset, strides)
     marks = None if buffer.written is None else np.ndarray(view.shape, f"u{size}", buffer.written, view.offset, strides)
     return element, marks
 
@@ -181,15 +172,15 @@ def _view(view: View, buffers: Sequence[BufferMemory]) -> tuple[Array, Array | N
 def _converted(source: Array, of: DType, to: DType) -> Array:
     """Return elements of memory converted to another type, rounded as PyTorch does."""
     given = torch.from_numpy(np.array(source).reshape(-1)).view(getattr(torch, of))
-    return np.asarray(given.to(getattr(torch, to)).view(torch.uint8).numpy()).view(_NUMPY[to]).reshape(source.shape)
+    return np.asarray(given.to(getattr(torch, to)).view(torch.uint8).numpy()).view(STORAGE[to]).reshape(source.shape)
 
 
 def _filling(dtype: DType, value: float) -> Array:
     """Return an element of memory that holds the value, converted as PyTorch does."""
     if dtype == "bool":
         return np.array([bool(value)], np.uint8)
-    if dtype in _FLOATS:
+    if dtype in LARGEST:
         given = torch.tensor([float(value)], dtype=torch.float64)
-        return np.asarray(given.to(getattr(torch, dtype)).view(torch.uint8).numpy()).view(_NUMPY[dtype])
+        return np.asarray(given.to(getattr(torch, dtype)).view(torch.uint8).numpy()).view(STORAGE[dtype])
     bits = 8 * ITEM_BYTES[dtype]
-    return np.array([int(value) % (1 << bits)], f"u{bits // 8}").view(_NUMPY[dtype])
+    return np.array([int(value) % (1 << bits)], f"u{bits // 8}").view(STORAGE[dtype])

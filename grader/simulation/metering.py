@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from grader.plan.plan import Launch
-from grader.plan.traffic import MOST_TOUCHED, SECTOR, AccessTraffic, Kind, LaunchTraffic, Stored, Touched, Watch
+from grader.plan.traffic import (
+    MOST_TOUCHED,
+    SECTOR,
+    AccessTraffic,
+    Kind,
+    LastStores,
+    LaunchTraffic,
+    TouchedBytes,
+    Watch,
+)
 from grader.simulation.findings import Array, Site
 
 # The most lanes of all programs that are counted: more would show nothing new, and take long to sort.
@@ -33,12 +42,12 @@ class _Sums:
 
 
 @dataclass
-class _Counted:
-    """A launch that is counted. `asked` are the programs whose touched bytes are wanted."""
+class _LaunchCounts:
+    """A launch that is counted. The `wanted` programs' touched bytes are recorded."""
 
     launch: Launch
     programs: int
-    asked: list[int]
+    wanted: list[int]
     cut: bool = False
     full: bool = False
     sums: dict[Key, _Sums] = field(default_factory=dict)
@@ -54,7 +63,7 @@ class Meter:
         self._lines = np.zeros(self._stores.size, np.int64)
         self._owners = np.full(self._stores.size, -1, np.int64)
         self._sites: dict[int, Site] = {}
-        self._launches: list[_Counted] = []
+        self._launches: list[_LaunchCounts] = []
 
     @property
     def counts(self) -> bool:
@@ -77,16 +86,16 @@ class Meter:
             self._launches.pop()
         chosen: Array | None = None
         here = len(self._launches)
-        asked = self._watch.chosen[here] if here < len(self._watch.chosen) else []
+        wanted = self._watch.chosen[here] if here < len(self._watch.chosen) else []
         if waits:
             pass
         elif self._watch.chosen:
-            chosen = np.array([number for number in asked if number < total], np.int64)
+            chosen = np.array([number for number in wanted if number < total], np.int64)
         elif 0 < self._watch.programs < total:
-            wanted = min(self._watch.programs, max(1, LANES // lanes))
+            count = min(self._watch.programs, max(1, LANES // lanes))
             # Steps of the golden ratio: even steps could all fall into one column of a grid of two dimensions.
-            chosen = np.unique(((np.arange(wanted) + 0.5) * _GOLDEN % 1 * total).astype(np.int64))
-        self._launches.append(_Counted(launch, total if chosen is None else chosen.size, asked))
+            chosen = np.unique(((np.arange(count) + 0.5) * _GOLDEN % 1 * total).astype(np.int64))
+        self._launches.append(_LaunchCounts(launch, total if chosen is None else chosen.size, wanted))
         return chosen
 
     def remember(self, site: Callable[[], Site], begins: Array, owners: Array) -> None:
@@ -111,7 +120,7 @@ class Meter:
         now = self._launches[-1]
         key = (way, line, tensor[:NAME])
         if self._watch.touched:
-            for program in now.asked:
+            for program in now.wanted:
                 now.touched.setdefault((key, program), []).append(_distinct(begins[owners == program]))
         if key not in now.sums:
             if len(now.sums) >= MOST_ACCESSES:
@@ -129,12 +138,12 @@ class Meter:
         sectors = np.concatenate([owned + first, owned + last]) if (first != last).any() else owned + first
         sums.moved += _distinct(sectors).size * SECTOR
 
-    def stored(self) -> list[Stored]:
+    def stored(self) -> list[LastStores]:
         stored = []
         for line, site in self._sites.items():
             own = np.flatnonzero((self._lines == line) & (self._owners >= 0))
             if own.size:
-                stored.append(Stored(
+                stored.append(LastStores(
                     line=line, elements=own.size, byte=int(self._stores[own[0]]),
                     program=site.program(int(self._owners[own[0]])), last=site.program(int(self._owners[own[-1]]))))
         return stored[:MOST_LINES]
@@ -155,13 +164,13 @@ class Meter:
                       for (access, line, tensor), sums in run.sums.items()])
                 for run in (self._launches[:MOST_LAUNCHES] if self.sums else ())]
 
-    def touched(self) -> list[Touched]:
+    def touched(self) -> list[TouchedBytes]:
         keys = [(number, run, key) for number, run in enumerate(self._launches) for key in run.touched]
         touched = []
         for number, run, (key, program) in keys[:MOST_TOUCHED]:
             if key in run.sums:
                 runs = _runs(_distinct(np.concatenate(run.touched[key, program])), run.sums[key].size)
-                touched.append(Touched(
+                touched.append(TouchedBytes(
                     launch=number, program=program, access=key[0], tensor=key[2], given=run.sums[key].given[:NAME],
                     runs=runs[:MOST_RUNS], all=len(runs) <= MOST_RUNS))
         return touched
@@ -177,13 +186,13 @@ def extents(on: Array) -> list[int]:
 
 
 def distance(apart: Array) -> int | None:
-    """Return the one distance among those of neighbours, 0 if there are none; None if it varies."""
+    """Return the distance between neighbours, 0 if there are none; None if it varies."""
     return 0 if not apart.size else int(apart[0]) if (apart == apart[0]).all() else None
 
 
 def placed(starts: Sequence[Array], grid: Sequence[int]) -> dict[str, Any]:
     """Return the fields of an `Access` about programs, from the distances of neighbours along each axis of the grid."""
-    return {"programs": tuple(int(line[0]) if line.size else None for line in starts),
+    return {"program_strides": tuple(int(line[0]) if line.size else None for line in starts),
             "even": all((line == line[:1]).all() and bool(line.size or size == 1)
                         for line, size in zip(starts, grid, strict=True))}
 
@@ -196,7 +205,7 @@ def _distinct(keys: Array) -> Array:
 
 
 def _runs(begins: Array, size: int) -> list[tuple[int, int, int, int]]:
-    """Return series of runs, as in `Touched.runs`, for elements of `size` bytes that begin at `begins`, ascending."""
+    """Return series of runs, as in `TouchedBytes.runs`, for elements of `size` bytes at `begins`, ascending."""
     first = np.flatnonzero(np.diff(begins, prepend=-2 * size) != size)
     lengths = (np.append(first[1:], begins.size) - first) * size
     series: list[tuple[int, int, int, int]] = []

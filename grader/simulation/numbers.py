@@ -5,15 +5,18 @@ A bf16 is a uint16 in memory, an fp8 a uint8; both are computed in float32.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import torch
 
+from grader.plan.plan import LARGEST
+
 Array = Any
 FLOAT8 = {"f8E4M3FN": torch.float8_e4m3fn, "f8E5M2": torch.float8_e5m2}
-LARGEST = {"f8E4M3FN": 448.0, "f8E5M2": 57344.0}
+FINITE = {"f8E4M3FN": LARGEST["float8_e4m3fn"], "f8E5M2": LARGEST["float8_e5m2"]}
 """The largest finite number of each type."""
 _LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 
@@ -30,6 +33,47 @@ def quotient(a: Array, b: Array) -> Array:
     if a.dtype.kind == "i":
         result = result + ((result < 0) & (result * divisor != a))
     return result if divisor is b else np.where(b == 0, ~a.dtype.type(0), result)
+
+
+def remainder(a: Array, b: Array) -> Array:
+    """Return a remainder, with the sign of a; all ones where b is zero, as a quotient."""
+    divisor = nonzero(b)
+    result = np.fmod(a, divisor) if a.dtype.kind == "i" else a % divisor
+    return result if divisor is b else np.where(b == 0, ~a.dtype.type(0), result)
+
+
+def left_shift(a: Array, by: Array) -> Array:
+    """Return unsigned integers shifted to the left, by unsigned numbers of any size."""
+    return _shifted(np.left_shift, a, by)
+
+
+def right_shift(a: Array, by: Array) -> Array:
+    """Return integers shifted to the right, by unsigned numbers of any size: signed ones keep their sign."""
+    if a.dtype.kind == "i":
+        return np.right_shift(a, np.minimum(by, by.dtype.type(a.dtype.itemsize * 8 - 1)).astype(a.dtype))
+    return _shifted(np.right_shift, a, by)
+
+
+def _shifted(shift: Callable[[Array, Array], Array], a: Array, by: Array) -> Array:
+    large, result = by >= a.dtype.itemsize * 8, shift(a, by.astype(a.dtype))
+    return np.where(large, a.dtype.type(0), result) if large.any() else result
+
+
+def bit_length(values: Array) -> Array:
+    """Return the number of bits up to the highest set bit of unsigned integers, as uint32."""
+    for step in (1, 2, 4, 8, 16, 32):
+        if step < values.dtype.itemsize * 8:
+            values = values | (values >> values.dtype.type(step))
+    return np.bitwise_count(values).astype(np.uint32)
+
+
+def reversed_bits(values: Array) -> Array:
+    """Return unsigned integers with their bits in reverse order."""
+    bits, whole = values.dtype.itemsize * 8, values.dtype.type
+    for step in (1, 2, 4):
+        mask = whole(sum(((1 << step) - 1) << at for at in range(0, bits, 2 * step)))
+        values = ((values >> whole(step)) & mask) | ((values & mask) << whole(step))
+    return np.asarray(values).byteswap()
 
 
 def high_product(a: Array, b: Array) -> Array:

@@ -1,6 +1,6 @@
 """Shadow memory of race detectors: who touched each word last, and when.
 
-A stamp is an access: the number of its thread or program, counted from 1, with the time above it; 0 is nobody.
+A stamp is an access: the number of its thread or program, counted from 1, with the time above it; 0 is none.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LAST = (1 << 23) - 1
 """The last time that a stamp can hold; it stands for all later ones."""
 
 
-class Indexed:
+class IndexedElements:
     """Elements of a vector, by indices of any shape."""
 
     def __init__(self, index: Array) -> None:
@@ -46,7 +46,7 @@ class LastTouch:
         self.writer: Array = zeros(words, dtype)
         self.readers: list[Array] = []
 
-    def read(self, words: Indexed, stamps: Array, groups: Sequence[Callable[[Array], Array]]) -> None:
+    def read(self, words: IndexedElements, stamps: Array, groups: Sequence[Callable[[Array], Array]]) -> None:
         """Record loads. Each of `groups` returns the groups of stamps."""
         if not self.readers:
             self.readers = [zeros(self.writer.size, self.writer.dtype) for _ in range(1 + len(groups))]

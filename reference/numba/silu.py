@@ -9,16 +9,26 @@ import math
 from numba import cuda, float32
 
 THREADS = 256
+# Elements of a thread, which lie THREADS apart: threads that run together move neighbours.
+EACH = 4
 
 
 @cuda.jit
 def silu_kernel(x, out):
-    i = cuda.grid(1)
-    if i < x.size:
-        # exp overflows to infinity for x < −88, and x / infinity is −0.
-        out[i] = x[i] / (float32(1) + math.exp(-x[i]))
+    # All loads of a thread are under way before its first store: one at a time cannot keep the memory busy.
+    values = cuda.local.array(EACH, float32)
+    start = cuda.blockIdx.x * EACH * THREADS + cuda.threadIdx.x
+    for part in range(EACH):
+        i = start + part * THREADS
+        if i < x.size:
+            values[part] = x[i]
+    for part in range(EACH):
+        i = start + part * THREADS
+        if i < x.size:
+            # exp overflows to infinity for x < −88, and x / infinity is −0.
+            out[i] = values[part] / (float32(1) + math.exp(-values[part]))
 
 
 def silu(x, out):
     """x, out: (M, N) float32, contiguous."""
-    silu_kernel[(x.numel() + THREADS - 1) // THREADS, THREADS](x.view(-1), out.view(-1))
+    silu_kernel[(x.numel() + EACH * THREADS - 1) // (EACH * THREADS), THREADS](x.view(-1), out.view(-1))

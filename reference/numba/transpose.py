@@ -11,6 +11,7 @@ TILE = 32
 PITCH = TILE + 1
 # Rows of a tile that a block's threads move at once.
 ROWS = 8
+EACH = TILE // ROWS
 
 
 @cuda.jit
@@ -21,11 +22,19 @@ def transpose_kernel(x, out):
     across = (N + TILE - 1) // TILE
     i, j = cuda.blockIdx.x // across * TILE, cuda.blockIdx.x % across * TILE
     column, first = cuda.threadIdx.x, cuda.threadIdx.y
-    for row in range(first, TILE, ROWS):
+    # All loads of a thread are under way before it stores: one at a time cannot keep the memory busy.
+    values = cuda.local.array(EACH, float32)
+    for part in range(EACH):
+        row = first + part * ROWS
         if i + row < M and j + column < N:
-            tile[row, column] = x[i + row, j + column]
+            values[part] = x[i + row, j + column]
+    for part in range(EACH):
+        row = first + part * ROWS
+        if i + row < M and j + column < N:
+            tile[row, column] = values[part]
     cuda.syncthreads()
-    for row in range(first, TILE, ROWS):
+    for part in range(EACH):
+        row = first + part * ROWS
         if j + row < N and i + column < M:
             out[j + row, i + column] = tile[column, row]
 

@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from grader.course.assignment import Assignment
-from grader.course.catalogue import CatalogueError, assignments
+from grader.course.catalogue import assignments
+from grader.errors import UserError
 from grader.home import ROOT
 from grader.languages import front_ends
 
@@ -47,7 +48,7 @@ def test_no_source_lists_the_assignments() -> None:
 
 def test_a_folder_that_is_no_assignment_is_named(tmp_path: Path) -> None:
     (tmp_path / "assignments" / "odd").mkdir(parents=True)
-    with pytest.raises(CatalogueError, match="odd"):
+    with pytest.raises(UserError, match="odd"):
         assignments(tmp_path)
 
 
@@ -55,6 +56,6 @@ def test_an_assignment_is_in_a_language_that_there_is() -> None:
     silu = assignments()["silu"]
     assert (silu.file, silu.signature) == ("silu.py", "silu(x, out)")
     assert silu.written("silu.f90").file == "silu.py"
-    suffixes = ", ".join(sorted({one.suffix for one in front_ends().values()}))
+    suffixes = ", ".join(sorted({front_end.suffix for front_end in front_ends().values()}))
     with pytest.raises(ValidationError, match=re.escape(f"suffix: expected one of {suffixes}, got '.f90'")):
         Assignment(**{**dict(silu), "suffix": ".f90"})

@@ -95,8 +95,8 @@ def simulated(assignment: Assignment, case: Case, plan: Plan) -> tuple[Result, C
             name: value if isinstance(value, torch.Tensor) else EPS
             for name, value in draw(assignment, case, number, cuda=False).items()}
         output = poison(*shape_of(assignment.output, case), dtype=getattr(torch, assignment.output.dtype))
-        memories.append([memory(inputs[each.name].contiguous() if isinstance(each, Input) else output)
-                         for each in assignment.parameters if isinstance(each, Input | Output)])  # fmt: skip
+        memories.append([memory(inputs[parameter.name].contiguous() if isinstance(parameter, Input) else output)
+                         for parameter in assignment.parameters if isinstance(parameter, Input | Output)])  # fmt: skip
     result = run(
         plan, *memories, outputs=[assignment.output.name], operations=10**10,
         mode=Mode(file=assignment.file))
@@ -113,3 +113,24 @@ def test_what_a_reference_does_for_large_sizes_is_right(name: str) -> None:
     result, comparison = simulated(assignment, case, plan)
     assert isinstance(result, Simulated) and not result.findings, result
     assert comparison.passed, comparison.worst_ratio
+
+
+GEMM = assignments()["gemm"]
+SEEDS = (11, 22, 33)
+# So many times what is allowed, so that chance decides nothing.
+RATIO = 3.0
+
+
+@each_row("case", GEMM.cases_for("cpu"), ids=lambda case: case.name)
+def test_a_running_sum_in_fp16_is_wrong(case: Case) -> None:
+    assert GEMM.tolerance is not None
+    for seed in SEEDS:
+        inputs = GEMM.make_inputs(case, torch.Generator().manual_seed(seed))
+        a, b = inputs["a"].float(), inputs["b"].float()
+        expected = right_answer(GEMM, inputs)
+        total = torch.zeros(expected.shape, dtype=torch.float16)
+        for k in range(a.shape[1]):
+            total = (total.float() + a[:, k : k + 1] * b[k : k + 1]).half()
+        ratio = compare(total, expected, GEMM.tolerance(inputs, expected)).worst_ratio
+        # One product is rounded once, whatever the accumulator.
+        assert (ratio <= 1) if case.name == "1x1x1" else (ratio > RATIO)

@@ -51,7 +51,7 @@ def tensors(inputs: Inputs) -> list[Tensor]:
     return [value for value in inputs.values() if isinstance(value, Tensor)]
 
 
-class Written(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class WriteCounter(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Bytes written by operators, and how many elements the largest permutation or sort had."""
 
     def __init__(self) -> None:
@@ -98,16 +98,16 @@ def test_work_counts_each_byte_once(assignment: Assignment, case: TimedCase) -> 
 def test_draws_are_fresh_and_not_trivial(assignment: Assignment) -> None:
     first, second = (draw(assignment, seed) for seed in SEEDS)
     again = draw(assignment, SEEDS[0])
-    for one, other, same in zip(tensors(first), tensors(second), tensors(again), strict=True):
-        assert torch.equal(one, same)
-        assert float((one == other).double().mean()) < 0.01
-        assert float((one == 0).double().mean()) < 0.01
-        assert bool(one.isfinite().all())
+    for tensor, other, same in zip(tensors(first), tensors(second), tensors(again), strict=True):
+        assert torch.equal(tensor, same)
+        assert float((tensor == other).double().mean()) < 0.01
+        assert float((tensor == 0).double().mean()) < 0.01
+        assert bool(tensor.isfinite().all())
 
 
 @each
 def test_drawing_costs_a_few_passes_and_little_memory(assignment: Assignment) -> None:
-    with Written() as written:
+    with WriteCounter() as written:
         inputs = draw(assignment, SEEDS[0])
     whole = sum(x.nbytes for x in tensors(inputs))
     assert written.bytes <= MOST_PASSES * whole

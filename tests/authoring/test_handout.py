@@ -134,8 +134,8 @@ def test_the_command_draws_what_a_course_says(tmp_path: Path) -> None:
     course.write_text('assignments = ["gemm"]\npoints.correctness = 12.5\n')
 
     def drawn() -> tuple[int, str, str]:
-        done = kernelmark("handouts", "--course", course, cwd=tmp_path)
-        return done.returncode, done.stdout, done.stderr
+        result = kernelmark("handouts", "--course", course, cwd=tmp_path)
+        return result.returncode, result.stdout, result.stderr
 
     code, said, _ = drawn()
     assert code == 0 and "assignments/silu/handout.md\n" in said and "student_template/README.md\n" in said

@@ -15,20 +15,21 @@ import yaml
 from grader.authoring import init
 from grader.course import catalogue
 from grader.course.course import read_course
+from grader.errors import UserError
 from grader.home import ROOT
 from tests.command import kernelmark, refused
 
 
 def made(folder: Path, *words: str) -> str:
-    done = kernelmark("init", folder, *words, cwd=folder.parent)
-    assert done.returncode == 0 and done.stderr == "", done
-    return done.stdout
+    result = kernelmark("init", folder, *words, cwd=folder.parent)
+    assert result.returncode == 0 and result.stderr == "", result
+    return result.stdout
 
 
 def test_a_course_has_what_it_was_asked_for_and_nothing_of_the_rest(tmp_path: Path) -> None:
-    said = made(tmp_path / "mein Kürs", "--with", "gemm,silu").splitlines()
+    lines = made(tmp_path / "mein Kürs", "--with", "gemm,silu").splitlines()
     folder = tmp_path / "mein Kürs"
-    assert said[0] == f"{folder}: a course of silu, gemm. Next, in this folder:" and len(said) == 4
+    assert lines[0] == f"{folder}: a course of silu, gemm. Next, in this folder:" and len(lines) == 4
     assert set(catalogue.files(folder)) == {"silu", "gemm"}
     left = catalogue.files().keys() - {"silu", "gemm"}
     names = {path.stem for path in folder.rglob("*")} | {path.name for path in folder.rglob("*")}
@@ -131,7 +132,7 @@ def test_a_kit_makes_no_courses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("grader.home.SHIPPED", tmp_path)
     (tmp_path / "assignments").mkdir()
     (tmp_path / "course.toml").write_text("")
-    with pytest.raises(ValueError, match="reference: not there, as in a students' kit"):
+    with pytest.raises(UserError, match="reference: not there, as in a students' kit"):
         init.source_of("")
 
 
@@ -157,8 +158,8 @@ def test_a_full_disk_leaves_nothing_half_made(tmp_path: Path, words: str) -> Non
     # Room for some of it.
     inside = (f"mount -t tmpfs -o size=200k tmpfs full && {shlex.quote(sys.executable)} -P -m grader {words}; echo $?; "
               "find full -mindepth 1")
-    done = subprocess.run(["unshare", "--mount", "sh", "-c", inside], cwd=tmp_path, text=True, capture_output=True,
-                          check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    assert done.stdout == "2\n", done
+    result = subprocess.run(["unshare", "--mount", "sh", "-c", inside], cwd=tmp_path, text=True, capture_output=True,
+                            check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert result.stdout == "2\n", result
     said = r"kernelmark: full.*: No space left on device; free space there, or choose another disk\n"
-    assert re.fullmatch(said, done.stderr), done
+    assert re.fullmatch(said, result.stderr), result

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring import student_kit
+from grader.errors import UserError
 from grader.home import ROOT
 from tests.command import SECONDS, kernelmark
 from tests.kits import environment_in
@@ -48,8 +49,8 @@ def alone(kit: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
-    done = kernelmark("kit", folder / "kernels", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    result = kernelmark("kit", folder / "kernels", cwd=folder)
+    assert result.returncode == 0, result.stderr
     found = unpacked(folder / "kernels.zip", tmp_path_factory.mktemp("empty"))
     files = [{path.relative_to(root) for path in root.rglob("*")} for root in (found, folder / "kernels")]
     assert files[0] == files[1] and found.name == "kernels"
@@ -111,21 +112,21 @@ def test_the_notebook_installs_and_checks_its_cells(tmp_path: Path) -> None:
     filled = [{"cell_type": "code", "source": f"%%kernelmark {text}"}
               for text in (f"silu --save\n{right}", f"transpose\n{wrong}", "\nx = 1\n", "slu\nx = 1\n")]
     path.write_text(json.dumps({**notebook, "cells": [install, silu, transpose, *filled]}))
-    done = subprocess.run([own / "bin/python", "-c", RUNNER, path.name], cwd=path.parent, capture_output=True,
-                          text=True, check=False, timeout=2 * SECONDS, env=environment)
-    assert done.returncode == 0, done
+    result = subprocess.run([own / "bin/python", "-c", RUNNER, path.name], cwd=path.parent, capture_output=True,
+                            text=True, check=False, timeout=2 * SECONDS, env=environment)
+    assert result.returncode == 0, result
     assert (own / "bin/kernelmark").exists()
-    said = [re.sub(r"\s+", " ", line) for line in done.stdout.splitlines()
-            if line.startswith(("●", "■", "○", "Saved", "kernelmark"))]
+    output = [re.sub(r"\s+", " ", line) for line in result.stdout.splitlines()
+              if line.startswith(("●", "■", "○", "Saved", "kernelmark"))]
     # Lines are those of the cell, whose first is the magic.
-    assert said == [
+    assert output == [
         *(f"○ {name}.py:{unwritten(name) + 1} {STUB}" for name in ("silu", "transpose")),
         "Saved as silu.py.", "● silu.py passed 60 of 60 points measured",
         "■ transpose.py run-time error 0 of 60 points measured",
         "kernelmark: no assignment named; write %%kernelmark NAME, as in %%kernelmark silu",
         "kernelmark: --only: 'slu' is no assignment; choose from silu, transpose"]
-    assert re.search(r"Seed (\d+); the same inputs again: %%kernelmark silu --seed \1\n", done.stdout)
-    assert "transpose.py:11" in done.stdout and (path.parent / "silu.py").read_text() == right
+    assert re.search(r"Seed (\d+); the same inputs again: %%kernelmark silu --seed \1\n", result.stdout)
+    assert "transpose.py:11" in result.stdout and (path.parent / "silu.py").read_text() == right
 
 
 def test_the_kit_holds_nothing_that_solves_or_is_not_for_students(kit: Path) -> None:
@@ -178,7 +179,7 @@ def test_a_kit_has_the_assignments_of_its_course_and_replaces_nothing(tmp_path: 
     assert "cuda" not in (tmp_path / "triton/README.md").read_text()
     for name in ("kernels", "others"):
         (tmp_path / "others.zip").touch()
-        with pytest.raises(student_kit.KitError, match=f"{name}.*: already exists; .*(remove it|choose)"):
+        with pytest.raises(UserError, match=f"{name}.*: already exists; .*(remove it|choose)"):
             student_kit.write(tmp_path / name, course)
 
 
@@ -201,33 +202,13 @@ main()
 @pytest.mark.parametrize(
     ("system", "words"), [("darwin", ("doctor",)), ("win32", ("grade", "examples/class"))], ids=["darwin", "win32"])
 def test_on_another_system_one_line_names_the_container(system: str, words: tuple[str, ...]) -> None:
-    done = subprocess.run([sys.executable, "-c", ELSEWHERE, system, *words], cwd=ROOT, capture_output=True, text=True,
-                          check=False, timeout=SECONDS)
-    assert done.returncode == 2 and done.stdout == "" and len(done.stderr.splitlines()) == 1, done
-    assert f"kernelmark: {system}: not supported; use Linux, WSL, or the container: docker build" in done.stderr
+    result = subprocess.run([sys.executable, "-c", ELSEWHERE, system, *words], cwd=ROOT, capture_output=True, text=True,
+                            check=False, timeout=SECONDS)
+    assert result.returncode == 2 and result.stdout == "" and len(result.stderr.splitlines()) == 1, result
+    assert f"kernelmark: {system}: not supported; use Linux, WSL, or the container: docker build" in result.stderr
 
 
-LATE = """
-[late]
-zone = "Europe/Berlin"
-percent = 10
-[late.deadlines]
-silu = 2026-10-01T23:59:00
-
-# Alice Braun is in hospital,
-  # since May
-
-[[late.excused]]
-student = "alice"
-# Certificate of Dr. Stein
-assignment = "silu"
-reason = "ill [since May]"
-by = "T. Assistant"
-# Visa of Cheng Li
-[[late.extensions]]
-student = "cheng"
-until = 2026-10-08T23:59:00
-"""
+LATE = "\n" + Path(__file__).with_name("late.toml").read_text(encoding="utf-8")
 
 
 def test_what_a_course_says_of_single_students_is_not_handed_out(tmp_path: Path) -> None:
@@ -240,7 +221,7 @@ def test_what_a_course_says_of_single_students_is_not_handed_out(tmp_path: Path)
     assert not [word for word in said if word in told[len(text):]]
     inline = 'late = {excused = [{student = "alice", assignment = "silu", reason = "ill", by = "b"}]}\n'
     (tmp_path / "course.toml").write_text(inline + text)
-    with pytest.raises(student_kit.KitError, match="names students"):
+    with pytest.raises(UserError, match="names students"):
         student_kit.write(tmp_path / "other", tmp_path / "course.toml")
 
 
@@ -250,8 +231,8 @@ def test_a_comment_on_a_student_elsewhere_is_named_and_nothing_handed_out(tmp_pa
         # An id may be a number or a part of a word: neither is a person.
         text = LATE.replace("percent = 10", comment).replace('"alice"', '"10"')
         course.write_text('assignments = ["silu"]\n# Chengdu\n[points]\nperformance = 10\n' + text)
-        with pytest.raises(student_kit.KitError) as caught:
+        with pytest.raises(UserError) as info:
             student_kit.write(tmp_path / "kit", course)
-        assert str(caught.value) == (
+        assert str(info.value) == (
             f"{course}: line 8: a comment names 'cheng', a student in [late]; remove the name")
     assert not (tmp_path / "kit").exists()

@@ -1,4 +1,4 @@
-"""What an author writes instead of the template's sentences."""
+"""An author's sentences instead of the template's, and changes of files."""
 
 from pathlib import Path
 
@@ -13,6 +13,15 @@ def with_small_cases(spec: Path, smaller: str) -> None:
     text = spec.read_text()
     assert text.count(LARGEST) == 1
     spec.write_text(text.replace(LARGEST, smaller))
+
+
+def change(path: Path, *changes: tuple[str, str]) -> None:
+    """Replace parts of a file, which are there."""
+    text = path.read_text()
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    path.write_text(text)
 
 
 def write_handout(root: Path, made: Assignment) -> None:

@@ -30,11 +30,11 @@ def started(log: Path, *words: str | Path, cwd: Path, path: str) -> subprocess.P
 def until(log: Path, words: str, process: subprocess.Popen[bytes] | None = None) -> str:
     """What stands in `log` once it holds `words`."""
     deadline = time.monotonic() + SECONDS
-    while words not in (said := log.read_text(errors="replace")):
-        assert time.monotonic() < deadline, f"{words!r} expected in {said!r}"
-        assert process is None or process.poll() is None, f"{words!r} expected, ended with {said!r}"
+    while words not in (text := log.read_text(errors="replace")):
+        assert time.monotonic() < deadline, f"{words!r} expected in {text!r}"
+        assert process is None or process.poll() is None, f"{words!r} expected, ended with {text!r}"
         time.sleep(0.02)
-    return said
+    return text
 
 
 class Cluster:
@@ -53,9 +53,9 @@ class Cluster:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for one in self._processes:
-            one.kill()
-            one.wait()
+        for process in self._processes:
+            process.kill()
+            process.wait()
 
     @property
     def words(self) -> list[str | Path]:
@@ -98,10 +98,10 @@ def recorded(out: Path) -> dict[str, list[str]]:
     """Of each student the verdicts of all attempts on record."""
     found: dict[str, list[str]] = {}
     with Store.create(out) as store:
-        for one in store.attempts():
-            found.setdefault(one.student, []).append(one.verdict)
+        for attempt in store.attempts():
+            found.setdefault(attempt.student, []).append(attempt.verdict)
     return found
 
 
 def grading_processes(lane: psutil.Process) -> list[psutil.Process]:
-    return [one for one in lane.children() if any("spawn_main" in word for word in one.cmdline())]
+    return [child for child in lane.children() if any("spawn_main" in word for word in child.cmdline())]

@@ -58,7 +58,7 @@ class Desk:
         return {name: one.verdict for name, one in load(self.folder / "results").items()}
 
     def end(self) -> None:
-        for group in {one.pid for one in self._started}:
+        for group in {process.pid for process in self._started}:
             for member in psutil.process_iter():
                 try:
                     if os.getsid(member.pid) == group:

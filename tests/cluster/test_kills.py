@@ -10,12 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grader.cluster.key import endpoint
 from grader.cluster.lanes import ClusterLanes
+from grader.cluster.scheduler import endpoint
 from grader.course.catalogue import files
 from grader.course.course import read_course
 from grader.course.submission import find_submissions
-from grader.grading.job import Graded, read_job
+from grader.grading.job import JobOutcome, read_job
 from grader.grading.whole_class import survey
 from grader.home import ROOT
 from tests.cluster.cluster import Cluster, class_of, grading_processes, recorded, until
@@ -74,9 +74,9 @@ def test_the_scheduler_is_killed_at_a_random_moment(cluster: Cluster, tmp_path: 
         (said,) = [line for line in log.read_text().splitlines() if "does not answer any more" in line]
         assert "give the same command again" in said and "Traceback" not in log.read_text()
     assert all(kept[name] == ONCE[name] for name in kept)
-    for one in lanes:
+    for lane in lanes:
         # It says so, and leaves.
-        assert one.wait(60) == 3
+        assert lane.wait(60) == 3
     cluster.listen()
     cluster.lane()
     again, log = cluster.grade(submissions, out, "--only", "silu")
@@ -102,9 +102,11 @@ def test_the_page_tells_who_is_on_which_lane_and_that_the_scheduler_was_lost(clu
     assert recorded(tmp_path / "out") == {"ada": ["accepted"]}
 
 
-def graded(cluster: Cluster, tmp_path: Path, said: list[str], kill: Callable[[str, str], None]) -> dict[str, Graded]:
+def graded(
+    cluster: Cluster, tmp_path: Path, said: list[str], kill: Callable[[str, str], None]
+) -> dict[str, JobOutcome]:
     """What the class in `tmp_path / "class"` gets, while `kill` is told of each student at work, and the lane."""
-    jobs = [read_job(one, COURSE, ("silu",)) for one in find_submissions(tmp_path / "class", ["silu.py"])]
+    jobs = [read_job(submission, COURSE, ("silu",)) for submission in find_submissions(tmp_path / "class", ["silu.py"])]
     found = {}
 
     def say(line: str) -> None:
@@ -116,15 +118,15 @@ def graded(cluster: Cluster, tmp_path: Path, said: list[str], kill: Callable[[st
         lanes.survey(survey, "cpu", ("silu",)).result()
 
         def watched() -> bool:
-            for one in lanes.running():
+            for grading in lanes.running():
                 # Planning has begun: the sleep is on.
-                if time.time() - one.since > 1:
-                    kill(one.student, one.lane)
+                if time.time() - grading.since > 1:
+                    kill(grading.student, grading.lane)
             return False
 
-        for one in lanes.grade(jobs, len(jobs), watched):
-            assert one.submission.student not in found
-            found[one.submission.student] = one
+        for outcome in lanes.grade(jobs, len(jobs), watched):
+            assert outcome.submission.student not in found
+            found[outcome.submission.student] = outcome
     return found
 
 
@@ -178,12 +180,12 @@ def test_a_lane_that_fails_twice_is_examined(cluster: Cluster, tmp_path: Path) -
 
     def kill(student: str, at: str) -> None:
         if student != "ada":
-            for one in grading_processes(lane):
-                one.kill()
+            for process in grading_processes(lane):
+                process.kill()
 
     said: list[str] = []
     found = graded(cluster, tmp_path, said, kill)
-    assert {name: one.error for name, one in found.items()} == {
+    assert {name: outcome.error for name, outcome in found.items()} == {
         "0-mallory": "the grading process died, twice", "1-mallory": "the grading process died, twice", "ada": ""}
     assert any(line.endswith("in a row, but kernelmark doctor finds no fault on its machine: the lane goes on")
                for line in said), said
@@ -195,5 +197,5 @@ def test_a_scheduler_that_is_lost_before_anyone_is_graded_is_told(cluster: Clust
     until(log, "waiting for one", grade)
     killed(cluster.scheduler)
     assert grade.wait(60) == 3
-    said = log.read_text().splitlines()
-    assert len(said) == 2 and "does not answer any more; start it and give the same command again" in said[1]
+    text = log.read_text().splitlines()
+    assert len(text) == 2 and "does not answer any more; start it and give the same command again" in text[1]

@@ -20,9 +20,9 @@ from grader.console import NOT_RIGHT, RIGHT
 from grader.course import workspace
 from grader.course.catalogue import files
 from grader.course.course import HintsTable, read_course
+from grader.errors import InfrastructureError
 from grader.home import ROOT
 from grader.results.result import Repair, with_assignments
-from grader.sandbox.forkserver.handle import InfrastructureError
 from tests.command import SECONDS, SILU, kernelmark, refused
 from tests.members import Member
 from tests.pages.samples import REPAIR
@@ -38,7 +38,7 @@ def checked(
     seconds: with `mend`."""
     console = Console(file=io.StringIO(), width=width, highlight=False)
     found = workspace.find(target, files(), only or TAUGHT, named=bool(only))
-    checker = Checker(CheckOptions(COURSE, only, out=out), "cpu", (), console, console)
+    checker = Checker(CheckOptions(COURSE, only, out=out), "cpu", (), console)
     results = checker.check(found, list(found.files))
     results = checker.mend(found, results) if mend else results
     checker.close(target, found, results, list(results))
@@ -87,27 +87,23 @@ def test_a_change_that_makes_every_case_right_is_told_after_the_verdict(
     console = Console(file=io.StringIO(), width=200, highlight=False)
     found = workspace.find(tmp_path / "silu.py", files(), ["silu"], named=True)
     course = COURSE.model_copy(update={"hints": HintsTable.model_validate({"level": level})})
-    checker = Checker(CheckOptions(course, ["silu"]), "cpu", (), console, console)
+    checker = Checker(CheckOptions(course, ["silu"]), "cpu", (), console)
     results = checker.check(found, ["silu"])
     assert isinstance(console.file, io.StringIO)
     verdict = console.file.getvalue()
     mended = checker.mend(found, results)
-    told = console.file.getvalue().removeprefix(verdict)
+    output = console.file.getvalue().removeprefix(verdict)
     repair = mended["silu"].assignments["silu"].repair
     assert verdict.startswith("● " if text == SILU else "■ ") and "by trying" not in verdict
     if not says:
-        assert told == "" and repair is None
+        assert output == "" and repair is None
         return
-    assert told.startswith(f"Δ {tmp_path}/silu.py:27  found by trying\n") and says in told
+    assert output.startswith(f"Δ {tmp_path}/silu.py:27  found by trying\n") and says in output
     assert repair is not None and bool(repair.diff) == (level == "edit")
     # A save ends the search, without a word.
     asked = iter([False, False, True])
     assert checker.mend(found, results, lambda: next(asked)) == results
-    assert console.file.getvalue() == verdict + told
-
-
-def found_nothing(*_: object) -> None:
-    return None
+    assert console.file.getvalue() == verdict + output
 
 
 def fails(*_: object) -> None:
@@ -116,7 +112,7 @@ def fails(*_: object) -> None:
 
 # What a search comes to, and what is said of it where a part of the hint was guessed.
 SEARCHES: dict[str, tuple[Callable[..., Repair | None], str]] = {
-    "nothing found": (found_nothing, "{path}\n  Try: Look at this.\n\n"),
+    "nothing found": (lambda *_: None, "{path}\n  Try: Look at this.\n\n"),
     "a failure of ours": (fails, "kernelmark: {path}: the search for a change failed: InfrastructureError: no planner; "
                                  "the check itself stands\n{path}\n  Try: Look at this.\n\n"),
     "a change": (lambda *_: REPAIR, "Δ {path}:9  found by trying\n  " + REPAIR.told),
@@ -125,22 +121,23 @@ SEARCHES: dict[str, tuple[Callable[..., Repair | None], str]] = {
 
 @pytest.mark.parametrize(("search", "says"), SEARCHES.values(), ids=SEARCHES)
 def test_a_guess_is_told_where_no_change_was_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, search: Callable[..., Repair | None], says: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    search: Callable[..., Repair | None], says: str,
 ) -> None:
-    monkeypatch.setattr("grader.grading.mending.repaired", search)
+    monkeypatch.setattr("grader.grading.grading.repaired", search)
     path = tmp_path / "silu.py"
     path.write_text(WRONG)
     console = Console(file=io.StringIO(), width=200, highlight=False)
     found = workspace.find(path, files(), ["silu"], named=True)
-    checker = Checker(CheckOptions(COURSE, ["silu"]), "cpu", (), console, console)
+    checker = Checker(CheckOptions(COURSE, ["silu"]), "cpu", (), console)
     (result,) = checker.check(found, ["silu"]).values()
     guessed = result.assignments["silu"].model_copy(update={"hint": "Sure. Look at this.", "guess": "Look at this."})
     assert isinstance(console.file, io.StringIO)
     verdict = console.file.getvalue()
     checker.mend(found, {"silu": with_assignments(result, {"silu": guessed})})
-    told = console.file.getvalue().removeprefix(verdict)
+    output = capsys.readouterr().err + console.file.getvalue().removeprefix(verdict)
     says = says.format(path=path)
-    assert told == says if search is not SEARCHES["a change"][0] else told.startswith(says) and "Try:" not in told
+    assert output == says if search is not SEARCHES["a change"][0] else output.startswith(says) and "Try:" not in output
 
 
 def test_a_wrong_answer_has_a_map(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,6 +157,7 @@ def test_a_wrong_answer_has_a_map(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_stub_is_not_right() -> None:
     status, said = checked(Member("missing/stub_left_in").folder() / "silu.py")
     assert status == NOT_RIGHT and "silu.py:13 not written yet: it still raises NotImplementedError" in words(said)
+    assert "Seed" not in said
 
 
 def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:
@@ -204,9 +202,9 @@ def test_the_command_for_the_same_inputs_gives_the_same_numbers(tmp_path: Path) 
     (tmp_path / "course.toml").write_text(course)
     said, again = [], ["check", "hw", "--only", "silu", "--device", "cpu", "--course", "course.toml"]
     for _ in range(2):
-        done = kernelmark(*again, cwd=tmp_path)
-        said.append(done.stdout)
-        *_, last = done.stdout.splitlines()
+        result = kernelmark(*again, cwd=tmp_path)
+        said.append(result.stdout)
+        *_, last = result.stdout.splitlines()
         if last.startswith("Seed "):
             again = shlex.split(last.partition(": kernelmark ")[2])
     assert re.fullmatch(r"Seed (\d+); the same inputs again: kernelmark check hw/silu.py --device cpu --seed \1 "
@@ -224,7 +222,7 @@ def test_where_nothing_can_be_checked_nothing_is_started(tmp_path: Path) -> None
     for name in ("silu (1).py", "silu (2).py"):
         (tmp_path / name).write_text(SILU)
     console = Console(file=io.StringIO(), width=80)
-    assert check.check(tmp_path, CheckOptions(COURSE, ["silu"]), console, console) == NOT_RIGHT
+    assert check.check(tmp_path, CheckOptions(COURSE, ["silu"]), console) == NOT_RIGHT
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue() == (
         "Nothing would be handed in.\nFound silu (1).py, silu (2).py; silu.py expected, so not checked.\n")
@@ -235,6 +233,8 @@ USAGE = {
     "another name": (
         ("silu.py",), "silu.py: no such file, but there is SiLU.py; name a folder, or a file such as silu.py"),
     "nothing known": (("empty",), "empty: holds none of "),
+    "a folder above": (("kit", "--only", "gemm"), "kit: holds none of gemm.py; name the folder that holds your files, "
+                       "such as kit/template\n"),
     "not in the course": (("other",), "other: holds gelu.cu, which is not among the files asked for; check it with "),
     "a notebook": (("work.ipynb",), "work.ipynb: is a notebook; check its cells there, with %%kernelmark "),
     "assignment": (("SiLU.py", "--only", "slu"), "--only: 'slu' is no assignment"),
@@ -250,6 +250,9 @@ def test_a_usage_error_is_one_line_and_status_2(tmp_path: Path, arguments: tuple
     (tmp_path / "other").mkdir()
     (tmp_path / "other/gelu.cu").touch()
     (tmp_path / "work.ipynb").touch()
+    for file in ("template/gemm.py", "template/cuda/gemm.cu"):
+        (tmp_path / "kit" / file).parent.mkdir(parents=True)
+        (tmp_path / "kit" / file).touch()
     (tmp_path / "SiLU.py").write_text(SILU)
     assert "; " in refused(f"kernelmark: {says}", "check", *arguments, cwd=tmp_path)
 
@@ -258,12 +261,12 @@ def test_the_command_checks_the_working_directory_and_names_its_report(tmp_path:
     for name in ("hw", "tmp"):
         (tmp_path / name).mkdir()
     (tmp_path / "hw" / "silu.py").write_text(SILU)
-    done = kernelmark("check", "--only", "silu", "--report", "--seed", "7", cwd=tmp_path / "hw", apart=True,
-                      environment={"TMPDIR": str(tmp_path / "tmp")})
-    assert (done.returncode, done.stderr) == (0, ""), done
-    assert done.stdout.startswith("● silu.py  passed") and "Would be handed in: silu.py.\n" in done.stdout
+    result = kernelmark("check", "--only", "silu", "--report", "--seed", "7", cwd=tmp_path / "hw", apart=True,
+                        environment={"TMPDIR": str(tmp_path / "tmp")})
+    assert (result.returncode, result.stderr) == (0, ""), result
+    assert result.stdout.startswith("● silu.py  passed") and "Would be handed in: silu.py.\n" in result.stdout
     (page,) = (tmp_path / "tmp").glob("*/report.html")
-    assert f"Report: {page}\n" in done.stdout
+    assert f"Report: {page}\n" in result.stdout
     text = page.read_text()
     assert "kernelmark check --seed 7" in text and str(tmp_path) not in text
     assert "<bdi>hw</bdi>" in text
@@ -275,8 +278,8 @@ def test_on_github_a_files_name_is_no_markup(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "hw").mkdir()
     (tmp_path / "hw" / "silu [fast] <img>.py").write_text(SILU)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    done = kernelmark("check", ".", "--github", cwd=tmp_path / "hw")
-    assert done.returncode == 1 and "silu [fast] <img>.py" in done.stdout, done
+    result = kernelmark("check", ".", "--github", cwd=tmp_path / "hw")
+    assert result.returncode == 1 and "silu [fast] <img>.py" in result.stdout, result
     assert r"silu \[fast\] \<img\>.py" in (tmp_path / "summary.md").read_text()
 
 
@@ -312,9 +315,9 @@ def test_a_saved_file_is_checked_again_and_only_then(watching: tuple[Path, subpr
     assert any("● " in line for line in until(process, "Watching"))
     path.write_text("def silu(x, out:\n")
     # What is piped is neither wrapped nor filled up.
-    said = until(process, "Watching")
-    assert [line for line in said if line.startswith("  Try: ") and line.endswith("handing in.\n")]
-    assert not [line for line in said if line.endswith(" \n")]
+    lines = until(process, "Watching")
+    assert [line for line in lines if line.startswith("  Try: ") and line.endswith("handing in.\n")]
+    assert not [line for line in lines if line.endswith(" \n")]
     assert process.stdout is not None
     # The control: where nothing is saved, nothing is said.
     assert not select.select([process.stdout], [], [], 10 * check.POLL_SECONDS)[0]

@@ -15,63 +15,48 @@ from grader.judging.evidence.inspection import good_figures
 from tests.command import SECONDS, kernelmark, refused
 from tests.graded import results
 from tests.members import Member
-from tests.rows import each_row
+from tests.rows import beside, each_row
 
-ROWS = """import triton
-import triton.language as tl
-
-
-@triton.jit
-def rows(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    for start in range(0, N, BLOCK):
-        at = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + row * N + at, mask=at < N)
-        tl.store(out_ptr + at * M + row, x, mask=at < N)
-
-
-def transpose(x, out):
-    M, N = x.shape
-    rows[(M,)](x, out, M, N, BLOCK=1024)
-"""
+DATA = beside(__file__)
+ROWS: str = DATA["rows"]
 
 
 def test_a_wasteful_store_stands_first_beside_a_good_kernels_figures(tmp_path: Path) -> None:
     (tmp_path / "transpose.py").write_text(ROWS)
-    done = kernelmark("inspect", tmp_path / "transpose.py", "--program", "3", "--ptx", "--out", tmp_path / "out")
-    assert (done.returncode, done.stderr) == (0, ""), done
-    said = " ".join(done.stdout.split())
+    result = kernelmark("inspect", tmp_path / "transpose.py", "--program", "3", "--ptx", "--out", tmp_path / "out")
+    assert (result.returncode, result.stderr) == (0, ""), result
+    output = " ".join(result.stdout.split())
     # 8192 × 8192 floats, read in whole sectors and stored one element a sector.
-    assert "8,192 programs of 128 threads, 32 of them counted" in said
-    assert "Line 11. This moves 8 times what it needs" in said and "Line 10" not in said
-    assert "load of x: about 268 MB moved, 268 MB needed; 128 bits at a time" in said
-    assert "store of out: about 2.15 GB moved, 268 MB needed; 32 bits at a time" in said
-    assert "bytes moved 2.42 GB 537 MB" in said and "a good kernel's" in said
-    assert "Program 3 loads 8,192 of 67,108,864 elements of x: row 3, columns 0 to 8,191" in said
-    assert "Program 3 stores 8,192 of 67,108,864 elements of out: rows 0 to 8,191, column 3" in said
-    assert "st.global.b32" in said and "← store" in said and "points" not in said
+    assert "8,192 programs of 128 threads, 32 of them counted" in output
+    assert "Line 11. This moves 8 times what it needs" in output and "Line 10" not in output
+    assert "load of x: about 268 MB moved, 268 MB needed; 128 bits at a time" in output
+    assert "store of out: about 2.15 GB moved, 268 MB needed; 32 bits at a time" in output
+    assert "bytes moved 2.42 GB 537 MB" in output and "a good kernel's" in output
+    assert "Program 3 loads 8,192 of 67,108,864 elements of x: row 3, columns 0 to 8,191" in output
+    assert "Program 3 stores 8,192 of 67,108,864 elements of out: rows 0 to 8,191, column 3" in output
+    assert "st.global.b32" in output and "← store" in output and "points" not in output
     page = (tmp_path / "out/inspection.html").read_text()
     assert "This moves 8 times what it needs" in page and "■" in page and "← store" in page
 
 
 def test_what_does_not_compile_is_told_and_has_no_facts(tmp_path: Path) -> None:
     (tmp_path / "transpose.py").write_text(ROWS.replace("tl.arange(0, BLOCK)", "tl.arange(0, 1000)"))
-    done = kernelmark("inspect", tmp_path / "transpose.py")
-    assert done.returncode == 1 and "arange" in done.stdout and "power" in done.stdout, done
+    result = kernelmark("inspect", tmp_path / "transpose.py")
+    assert result.returncode == 1 and "arange" in result.stdout and "power" in result.stdout, result
 
 
 def test_a_stub_is_told_in_a_sentence() -> None:
-    done = kernelmark("inspect", ROOT / "student_template/silu.py")
-    assert done.returncode == 1 and "NotImplementedError" not in done.stdout, done
-    assert done.stdout.splitlines()[1].strip() == (
+    result = kernelmark("inspect", ROOT / "student_template/silu.py")
+    assert result.returncode == 1 and "NotImplementedError" not in result.stdout, result
+    assert result.stdout.splitlines()[1].strip() == (
         "Still the stub: write the function, and its kernels are shown here.")
 
 
 def test_what_is_seen_to_be_wrong_is_told_beside_the_facts(tmp_path: Path) -> None:
     (tmp_path / "transpose.py").write_text(ROWS.replace(", mask=at < N", ""))
-    done = kernelmark("inspect", tmp_path / "transpose.py", "--case", "5x9")
-    said = " ".join(done.stdout.split())
-    assert done.returncode == 0 and "transpose.py:10: The load in line 10 reaches up to" in said, done
+    result = kernelmark("inspect", tmp_path / "transpose.py", "--case", "5x9")
+    output = " ".join(result.stdout.split())
+    assert result.returncode == 0 and "transpose.py:10: The load in line 10 reaches up to" in output, result
 
 
 @pytest.mark.parametrize(("words", "said"), [
@@ -99,12 +84,12 @@ def test_what_could_not_be_written_is_told_before_anything_is_inspected(
     if around and subprocess.run([*around, "true"], cwd=ROOT, capture_output=True, check=False).returncode != 0:
         pytest.skip("nothing can be mounted here")
     asked = ("inspect", str(tmp_path / "transpose.py"), *words)
-    done = kernelmark(*asked) if not around else subprocess.run(
+    result = kernelmark(*asked) if not around else subprocess.run(
         [*around, sys.executable, "-m", "grader", *asked],
         cwd=ROOT, capture_output=True, text=True, check=False, timeout=SECONDS)
-    assert (done.returncode, done.stdout) == (2, ""), done
-    assert done.stderr.startswith(f"kernelmark: {said}") and done.stderr.count("\n") == 1, done
-    assert "; choose a writable folder" in done.stderr or "; check its permissions" in done.stderr
+    assert (result.returncode, result.stdout) == (2, ""), result
+    assert result.stderr.startswith(f"kernelmark: {said}") and result.stderr.count("\n") == 1, result
+    assert "; choose a writable folder" in result.stderr or "; check its permissions" in result.stderr
 
 
 def test_figures_that_are_kept_are_those_of_the_reference(tmp_path: Path) -> None:
@@ -116,29 +101,29 @@ def test_figures_that_are_kept_are_those_of_the_reference(tmp_path: Path) -> Non
         inspection = found[name].inspection
         assert inspection is not None and inspection.good is not None
         kept = json.loads((ROOT / "assignments" / name / "good.json").read_text())
-        moved = sum(each.moved * one.scale for one in inspection.launches for each in one.accesses)
+        moved = sum(access.moved * launch.scale for launch in inspection.launches for access in launch.accesses)
         assert kept["moved"] == moved == inspection.good.moved
         assert kept["launches"] == len(inspection.launches)
-        assert kept["shared"] == max(one.shared for one in inspection.launches)
+        assert kept["shared"] == max(launch.shared for launch in inspection.launches)
 
 
 @each_row("name", assignments())
 def test_every_assignment_has_figures_of_a_good_kernel(name: str) -> None:
     # `kernelmark verify` holds them against the reference kernel's: tests/authoring/test_verify.py.
-    found = good_figures(name)
-    assert found is not None and found.target == "sm_90"
-    assert (found.launches > 0) == (found.moved > 0) == (name != "copy_first_column")
+    figures = good_figures(name)
+    assert figures is not None and figures.target == "sm_90"
+    assert (figures.launches > 0) == (figures.moved > 0) == (name != "copy_first_column")
 
 
 def test_what_a_part_of_the_programs_cannot_know_is_no_finding(tmp_path: Path) -> None:
     """Of the first kernel's programs few are run, so the second finds little in the memory between them."""
     Member("accepted/rmsnorm_vector_two_kernels").written(tmp_path)
-    done = kernelmark("inspect", tmp_path / "rmsnorm_vector.py", "--program", "999999")
-    assert done.returncode == 0 and "nothing has written" not in done.stdout, done
-    assert "`normalise`, 256 programs" in done.stdout and "Program 999999: there is no such program" in done.stdout
+    result = kernelmark("inspect", tmp_path / "rmsnorm_vector.py", "--program", "999999")
+    assert result.returncode == 0 and "nothing has written" not in result.stdout, result
+    assert "`normalise`, 256 programs" in result.stdout and "Program 999999: there is no such program" in result.stdout
 
 
 def test_a_wrong_kernel_is_not_inspected(tmp_path: Path) -> None:
     (tmp_path / "transpose.py").write_text(ROWS.replace("out_ptr + at * M + row, x", "out_ptr + at * M + row, x + 1"))
-    graded = results(tmp_path, LimitsTable())["transpose"]
-    assert graded.verdict == "wrong_answer" and graded.inspection is None
+    assignment = results(tmp_path, LimitsTable())["transpose"]
+    assert assignment.verdict == "wrong_answer" and assignment.inspection is None

@@ -17,7 +17,7 @@ STATE = {"id": 1, "assignment": "silu", "file": "silu.py", "state": "finished", 
          "received_at": "2026-11-30T01:00:00+00:00"}
 
 
-class _Newer(BaseHTTPRequestHandler):
+class _NewerServer(BaseHTTPRequestHandler):
     """A server whose results this kernelmark cannot read."""
 
     def do_GET(self) -> None:
@@ -35,7 +35,7 @@ class _Newer(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def signed_in(tmp_path: Path) -> Iterator[dict[str, str]]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Newer) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _NewerServer) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         settings = {"address": f"http://127.0.0.1:{server.server_port}", "token": "x" * 43}
@@ -52,10 +52,10 @@ def run(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess
 
 
 def test_a_server_of_another_version_is_named(signed_in: dict[str, str]) -> None:
-    done = run(signed_in, "submit", "--again", "1")
-    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done
-    assert "silu.py: passed, 60 of 60 points; its report is on the server's page" in done.stderr
-    assert "update it" in done.stderr
+    result = run(signed_in, "submit", "--again", "1")
+    assert result.returncode == 2 and len(result.stderr.splitlines()) == 1, result
+    assert "silu.py: passed, 60 of 60 points; its report is on the server's page" in result.stderr
+    assert "update it" in result.stderr
     # It knows nothing of which attempt counts.
     listed = run(signed_in, "status")
     assert listed.returncode == 0 and "passed, 60 of 60 points" in listed.stdout, listed
@@ -63,5 +63,5 @@ def test_a_server_of_another_version_is_named(signed_in: dict[str, str]) -> None
 
 def test_one_of_files_and_a_number_is_asked_for(signed_in: dict[str, str]) -> None:
     for words in ((), ("silu.py", "--again", "1")):
-        done = run(signed_in, "submit", *words)
-        assert done.returncode == 2 and "one of both" in done.stderr
+        result = run(signed_in, "submit", *words)
+        assert result.returncode == 2 and "one of both" in result.stderr

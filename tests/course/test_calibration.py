@@ -12,13 +12,13 @@ import pytest
 import torch
 
 from grader.course import calibration, catalogue
-from grader.course.calibration import Calibration, CalibrationError, CaseRatio, MeasuredRung
+from grader.course.calibration import Calibration, CaseRatio, MeasuredRung
 from grader.course.course import read_course
 from grader.course.submission import find_submissions
+from grader.errors import UserError
 from grader.grading import grading, whole_class
-from grader.grading.asked import Asked
 from grader.grading.job import Job, read_job
-from grader.grading.preflight import PlanError
+from grader.grading.options import GradeOptions
 from grader.home import ROOT
 from grader.results.result import Interval, Performance, Rung
 from tests.pages import samples
@@ -66,7 +66,7 @@ def test_a_calibration_is_found_by_the_whole_name_of_its_device(tmp_path: Path) 
     assert calibration.find("NVIDIA H200 NVL", both) is None
     for name in ("a", "b"):
         calibration.write(made(), tmp_path / f"{name}.json")
-    with pytest.raises(CalibrationError, match=r"b\.json: of the device 'NVIDIA H200', as is a\.json; remove one"):
+    with pytest.raises(UserError, match=r"b\.json: of the device 'NVIDIA H200', as is a\.json; remove one"):
         calibration.read_folder(tmp_path)
 
 
@@ -99,28 +99,28 @@ def test_a_broken_file_is_told_in_one_line(tmp_path: Path, change: Callable[[Any
     change(data)
     path = tmp_path / "x.json"
     path.write_text(json.dumps(data))
-    with pytest.raises(CalibrationError) as caught:
+    with pytest.raises(UserError) as info:
         calibration.read(path)
-    said = str(caught.value)
-    assert said.startswith(f"{path}: {says}") and said.endswith(f"; {calibration.ADVICE}")
-    assert len(said.splitlines()) == 1
+    output = str(info.value)
+    assert output.startswith(f"{path}: {says}") and output.endswith(f"; {calibration.ADVICE}")
+    assert len(output.splitlines()) == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"[]"])
 def test_what_is_no_calibration_at_all_is_told_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(content)
-    with pytest.raises(CalibrationError) as caught:
+    with pytest.raises(UserError) as info:
         calibration.read(path)
-    assert str(caught.value).startswith(f"{path}: ") and len(str(caught.value).splitlines()) == 1
+    assert str(info.value).startswith(f"{path}: ") and len(str(info.value).splitlines()) == 1
 
 
 def test_a_file_that_cannot_be_is_told_before_anything_is_measured(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for place in (tmp_path / "file" / "x.json", Path("/proc/x.json")):
-        with pytest.raises(CalibrationError, match="choose a writable --out"):
+        with pytest.raises(UserError, match="choose a writable --out"):
             calibration.prepare(place)
-    with pytest.raises(CalibrationError, match=r"missing\.json: No such file or directory"):
+    with pytest.raises(UserError, match=r"missing\.json: No such file or directory"):
         calibration.read(tmp_path / "missing.json")
 
 
@@ -148,7 +148,7 @@ def test_rungs_that_were_not_measured_again_stay_where_they_are_taught(
     # One that the course has no more is not kept.
     earlier = made(transpose=[*LADDER, rung("V9 gone", 2.0)], silu=[rung("reference", 1.0)])
     found = calibration.joined(earlier, made(transpose=[rung(name, 9.0) for name in now]), TAUGHT)
-    assert [(one.name, one.ratio) for one in found.rungs("transpose")] == list(ladder.items())
+    assert [(rung.name, rung.ratio) for rung in found.rungs("transpose")] == list(ladder.items())
     assert found.assignments["silu"] == earlier.assignments["silu"]
 
 
@@ -195,16 +195,17 @@ def test_a_grading_on_a_gpu_does_not_begin_with_a_broken_file(monkeypatch: pytes
     (tmp_path / "calibration" / "nvidia-h200.json").write_text("{")
     job = _job()
     with (
-        pytest.raises(PlanError, match=r"nvidia-h200\.json: Invalid JSON") as caught,
-        whole_class.planned([job.submission], job.course, Asked(tmp_path / "out", device="cuda", jobs=1, seed=1)),
+        pytest.raises(UserError, match=r"nvidia-h200\.json: Invalid JSON") as info,
+        whole_class.planned(
+            [job.submission], job.course, GradeOptions(tmp_path / "out", device="cuda", jobs=1, seed=1)),
     ):
         pass
-    assert len(str(caught.value).splitlines()) == 1
+    assert len(str(info.value).splitlines()) == 1
 
 
 def test_the_files_that_are_shipped_can_be_read() -> None:
     shipped = sorted(path.name for path in calibration.folder().glob("*.json"))
-    found = calibration.read_folder()
-    assert sorted(f"{calibration.slug(one.device)}.json" for one in found) == shipped
-    for one in found:
+    calibrations = calibration.read_folder()
+    assert sorted(f"{calibration.slug(one.device)}.json" for one in calibrations) == shipped
+    for one in calibrations:
         assert set(one.assignments) <= set(ALL) and not one.command.startswith(os.sep)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from grader.course import catalogue
-from grader.course.course import CourseError, read_course
+from grader.course.course import read_course
+from grader.errors import UserError
 from grader.home import ROOT
 
 KNOWN = frozenset({"silu", "gemm"})
@@ -74,21 +75,21 @@ def test_the_two_courses_share_no_assignment_and_name_a_threshold_for_each_of_th
     first, second = (read_course(path, known) for path in files)
     assert first.assignments and second.assignments
     assert sorted(first.assignments + second.assignments) == sorted(known)
-    assert all(set(one.thresholds.assignments) == set(one.assignments or ()) for one in (first, second))
+    assert all(set(course.thresholds.assignments) == set(course.assignments or ()) for course in (first, second))
 
 
 @pytest.mark.parametrize(("text", "says"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_course_is_told_in_one_line(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "course.toml"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    with pytest.raises(CourseError) as caught:
+    with pytest.raises(UserError) as info:
         read_course(path, KNOWN)
-    message = str(caught.value)
+    message = str(info.value)
     assert says in message and str(path) in message and "\n" not in message
 
 
 def test_a_missing_course_is_told(tmp_path: Path) -> None:
-    with pytest.raises(CourseError, match="No such file"):
+    with pytest.raises(UserError, match="No such file"):
         read_course(tmp_path / "course.toml", KNOWN)
 
 
@@ -116,7 +117,7 @@ def test_a_course_has_the_assignments_that_it_names_in_the_order_they_are_taught
     assert course.select(names, ()) == ["silu", "gemm"]
     assert course.select(names, ["gemm"]) == ["gemm"]
     assert course.select(names, ["transpose"]) == ["transpose"]
-    with pytest.raises(ValueError, match="'slu' is no assignment"):
+    with pytest.raises(UserError, match="'slu' is no assignment"):
         course.select(names, ["slu"])
 
 

@@ -1,7 +1,5 @@
 """An assignment that asks for a torch.autograd.Function: its names, its signature, and what its parameters may say."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

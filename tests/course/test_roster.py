@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.roster import RosterError, Student, read_roster
+from grader.course.roster import Student, read_roster
 from grader.course.sheet import read_sheet
+from grader.errors import UserError
 
 
 @pytest.mark.parametrize("text", [
@@ -102,18 +103,18 @@ def test_participants_of_moodle_in_any_language(tmp_path: Path, text: str, expec
 def test_what_is_wrong_is_told_in_one_line(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "roster.csv"
     path.write_bytes(content)
-    with pytest.raises(RosterError) as caught:
+    with pytest.raises(UserError) as info:
         read_roster(path)
-    assert says in str(caught.value) and str(caught.value).startswith(str(path)) and "\n" not in str(caught.value)
+    assert says in str(info.value) and str(info.value).startswith(str(path)) and "\n" not in str(info.value)
 
 
 def test_a_device_is_read_up_to_a_limit() -> None:
-    with pytest.raises(RosterError, match=r"^/dev/zero: more than 64 MiB; give the table of a class$"):
+    with pytest.raises(UserError, match=r"^/dev/zero: more than 64 MiB; give the table of a class$"):
         read_roster(Path("/dev/zero"))
 
 
 def test_no_roster(tmp_path: Path) -> None:
-    with pytest.raises(RosterError, match="No such file or directory; name a CSV file"):
+    with pytest.raises(UserError, match="No such file or directory; name a CSV file"):
         read_roster(tmp_path / "roster.csv")
 
 

@@ -120,8 +120,8 @@ def test_a_violation_costs_all_points_unless_the_course_only_flags_it() -> None:
 
 
 def timing(*ratios: float) -> Timing:
-    one = Interval(median=1, low=1, high=1)
-    return Timing(case="x", sizes={}, slots=4, student_us=1, baseline_us=1, ratios=list(ratios), speedup=one)
+    interval = Interval(median=1, low=1, high=1)
+    return Timing(case="x", sizes={}, slots=4, student_us=1, baseline_us=1, ratios=list(ratios), speedup=interval)
 
 
 @pytest.mark.parametrize(("median", "points"), [(0.1, 0), (0.2, 0), (0.55, 20), (0.9, 40), (3, 40)])

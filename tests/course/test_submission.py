@@ -14,13 +14,13 @@ from grader.course import workspace
 from grader.course.submission import (
     Languages,
     Source,
-    SubmissionError,
-    chosen,
     find_submissions,
-    named,
     read_source_file,
     read_sources,
+    select_submissions,
+    with_slugs,
 )
+from grader.errors import UserError
 from grader.languages import front_ends
 
 FILES = ("silu.py", "gemm.py")
@@ -59,9 +59,9 @@ def test_what_cannot_be_graded_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").write_text("")
     for name, says in (("none", "No such file"), ("file", "is a file"), ("empty", "no student's folder")):
-        with pytest.raises(SubmissionError, match=says) as caught:
+        with pytest.raises(UserError, match=says) as info:
             find_submissions(tmp_path / name, FILES)
-        assert "; name " in str(caught.value) and "\n" not in str(caught.value)
+        assert "; name " in str(info.value) and "\n" not in str(info.value)
 
 
 NAMES: list[str | bytes] = [
@@ -72,13 +72,13 @@ NAMES: list[str | bytes] = [
 def test_results_folders_are_plain_distinct_and_inside(tmp_path: Path) -> None:
     for name in [*NAMES, "ann lee"]:
         student(tmp_path, name, "silu.py")
-    found = find_submissions(tmp_path, FILES)
-    slugs = [s.slug for s in found]
+    submissions = find_submissions(tmp_path, FILES)
+    slugs = [s.slug for s in submissions]
     assert len({slug.casefold() for slug in slugs}) == len(NAMES) + 1
     for slug in slugs:
         assert slug == Path(slug).name and slug not in (".", "..") and not slug.startswith((".", "-")), slug
         assert len(slug.encode()) <= 90 and slug.isprintable() and slug.casefold() != "index.html"
-    assert all(s.student.isprintable() for s in found)
+    assert all(s.student.isprintable() for s in submissions)
 
 
 def test_ids_that_differ_in_case_get_folders_of_their_own(tmp_path: Path) -> None:
@@ -89,24 +89,24 @@ def test_ids_that_differ_in_case_get_folders_of_their_own(tmp_path: Path) -> Non
 
 def test_whoever_has_a_folder_of_results_keeps_it_whoever_else_is_graded_along(tmp_path: Path) -> None:
     folders = [tmp_path / name for name in ("Ann Lee", "Ann_Lee")]
-    alone = named(folders[1:])
-    recorded = [(one.student, one.slug) for one in alone]
-    found = named(folders, recorded)
-    assert [one.slug for one in alone] == ["Ann_Lee"] and [one.slug for one in found] == ["Ann_Lee-2", "Ann_Lee"]
-    assert named(folders[:1], [(one.student, one.slug) for one in found])[0].slug == "Ann_Lee-2"
+    alone = with_slugs(folders[1:])
+    recorded = [(submission.student, submission.slug) for submission in alone]
+    submissions = with_slugs(folders, recorded)
+    assert [one.slug for one in alone] == ["Ann_Lee"] and [one.slug for one in submissions] == ["Ann_Lee-2", "Ann_Lee"]
+    assert with_slugs(folders[:1], [(one.student, one.slug) for one in submissions])[0].slug == "Ann_Lee-2"
     # A student's own name says who is meant before a folder of results does.
-    assert [one.student for one in chosen(named(folders), ["Ann_Lee"])] == ["Ann_Lee"]
-    assert [one.student for one in chosen(named(folders), ["Ann_Lee-2"])] == ["Ann_Lee"]
+    assert [submission.student for submission in select_submissions(with_slugs(folders), ["Ann_Lee"])] == ["Ann_Lee"]
+    assert [submission.student for submission in select_submissions(with_slugs(folders), ["Ann_Lee-2"])] == ["Ann_Lee"]
 
 
 def test_files_beside_students_folders_and_under_other_names_are_told(tmp_path: Path) -> None:
     alice = student(tmp_path / "class", "alice", "SiLU.py")
     for name in ("bob.zip", "carol_silu.py", "notes.txt"):
         (tmp_path / "class" / name).touch()
-    assert sorted(workspace.beside(tmp_path / "class", [alice])) == ["bob.zip", "carol_silu.py"]
-    assert workspace.beside(alice, [alice]) == []
+    assert sorted(workspace.files_beside(tmp_path / "class", [alice])) == ["bob.zip", "carol_silu.py"]
+    assert workspace.files_beside(alice, [alice]) == []
     files = ", ".join(sorted({Path(file).stem + one.suffix for file in FILES for one in front_ends().values()}))
-    with pytest.raises(SubmissionError, match=rf"none of {files} \(found SiLU\.py\); name another folder$"):
+    with pytest.raises(UserError, match=rf"none of {files} \(found SiLU\.py\); name another folder$"):
         find_submissions(alice, FILES)
 
 
@@ -215,9 +215,9 @@ def test_a_link_to_a_folder_is_a_student_by_its_own_name(tmp_path: Path, monkeyp
 def test_trouble_with_an_odd_name_is_told_in_one_line(tmp_path: Path) -> None:
     student(tmp_path, "a\nb", "silu.py")
     (tmp_path / "silu.py").write_text("")
-    with pytest.raises(SubmissionError, match="holds silu") as caught:
+    with pytest.raises(UserError, match="holds silu") as info:
         find_submissions(tmp_path, FILES)
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(info.value)
 
 
 @contextlib.contextmanager
@@ -240,7 +240,7 @@ def test_an_unreadable_file_or_folder_is_told() -> None:
         with ordinary_user():
             assert "Permission denied" in problem_of(read_source_file(folder, "silu.py", CAP))
         folder.chmod(0)
-        with ordinary_user(), pytest.raises(SubmissionError, match="Permission denied"):
+        with ordinary_user(), pytest.raises(UserError, match="Permission denied"):
             find_submissions(folder, FILES)
         folder.chmod(0o755)
 

@@ -11,7 +11,7 @@ import pytest
 from grader.course import workspace
 from grader.course.catalogue import files
 from grader.course.course import Course, read_course
-from grader.course.workspace import WorkspaceError
+from grader.errors import UserError
 from grader.grading.job import read
 from grader.home import ROOT
 from tests.classroom.intake.made import notebook
@@ -30,7 +30,7 @@ NAMES = {
 
 @each_row(("file", "name"), NAMES.items(), ids=NAMES)
 def test_which_assignment_a_name_means(file: str, name: str | None) -> None:
-    assert workspace.meant(file, files()) == name
+    assert workspace.meant_assignment(file, files()) == name
 
 
 def test_a_file_says_itself_what_it_is_for(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_file_says_itself_what_it_is_for(tmp_path: Path) -> None:
     assert workspace.find(in_cuda, files(), TAUGHT, named=False).lines == [
         "Found rmsnorm_matrix.cu; rms_norm_matrix.cu expected."]
     path.write_text("import torch\n")
-    with pytest.raises(WorkspaceError, match=r"homework\.py: not the file of an assignment"):
+    with pytest.raises(UserError, match=r"homework\.py: not the file of an assignment"):
         workspace.find(path, files(), TAUGHT, named=False)
     assert workspace.find(path, files(), ["gemm"], named=True).files == {"gemm": path}
 
@@ -90,8 +90,12 @@ def test_the_notebook_that_was_handed_out_stands_for_what_is_written_in_it_alone
     path.write_text(handed_out, encoding="utf-8")
     of, others = elsewhere(tmp_path)
     assert not any(of.values()) and others == ["kernels.ipynb"]
-    with pytest.raises(WorkspaceError, match="holds nothing but stubs"):
+    with pytest.raises(UserError, match="holds nothing but stubs"):
         workspace.find(tmp_path, files(), TAUGHT, named=False)
+    shutil.copy(ROOT / "student_template/silu.py", tmp_path)
+    assert workspace.find(tmp_path, files(), ["silu"], named=False).lines == [
+        "Nothing would be handed in.", "Not written yet: silu.py."]
+    (tmp_path / "silu.py").unlink()
     path.write_text(handed_out.replace("silu: not written yet", ""), encoding="utf-8")
     of, _ = elsewhere(tmp_path)
     assert {name: found for name, found in of.items() if found} == {"silu": ["kernels.ipynb"]}
@@ -122,7 +126,7 @@ def test_of_a_notebook_a_magic_is_named_that_is_meant(
     tmp_path: Path, only: list[str], cell: str, named: str
 ) -> None:
     (path := tmp_path / "work.ipynb").write_text(notebook(cell))
-    with pytest.raises(WorkspaceError, match=f"check its cells there, with %%kernelmark {named}$"):
+    with pytest.raises(UserError, match=f"check its cells there, with %%kernelmark {named}$"):
         workspace.find(path, files(), only or TAUGHT, named=bool(only))
 
 
@@ -145,7 +149,7 @@ def test_other_peoples_code_is_not_looked_at(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         (folder / "silu.py").touch()
     (tmp_path / "venv" / "pyvenv.cfg").touch()
-    with pytest.raises(WorkspaceError, match="holds none of"):
+    with pytest.raises(UserError, match="holds none of"):
         workspace.find(tmp_path, files(), TAUGHT, named=False)
     (tmp_path / "a" / "silu.py").touch()  # A control: one that is looked at.
     assert workspace.find(tmp_path, files(), TAUGHT, named=False).files == {"silu": tmp_path / "a" / "silu.py"}

@@ -178,7 +178,7 @@ def launch(kernel: int, grid: tuple[int, ...], *arguments: Any, line: int = 7) -
     x, y, z = (*grid, 1, 1)[:3]
     return Launch(
         kernel=kernel, grid=(x, y, z), block=(128, 1, 1), line=line,
-        arguments=[Pointer(buffer=each) if isinstance(each, int) else each for each in arguments])
+        arguments=[Pointer(buffer=argument) if isinstance(argument, int) else argument for argument in arguments])
 
 
 def i32(value: int) -> Integer:

@@ -9,7 +9,7 @@ import pytest
 from grader.device import driver
 from grader.languages.triton.confined import api
 from grader.languages.triton.confined.compiler.machine_code import metadata_of
-from grader.plan.compiled import DescriptorPart, Operand, Plain, TensorMap
+from grader.plan.compiled import DescriptorPart, Operand, PlainArgument, TensorMap
 from grader.plan.plan import Argument, Descriptor, Float, Integer, Pointer
 from tests.device import kernels
 from tests.rows import each_row
@@ -68,7 +68,7 @@ def test_a_descriptor_that_was_compiled_to_pointers_is_given_in_parts(
 
 
 @pytest.mark.parametrize("operand", [
-    Plain(argument=1), Plain(argument=2), DescriptorPart(argument=0, of="size", type="i64"),
+    PlainArgument(argument=1), PlainArgument(argument=2), DescriptorPart(argument=0, of="size", type="i64"),
     DescriptorPart(argument=1, of="stride", axis=2, type="i64"),
     TensorMap(argument=0, swizzle=0, elem_size=4, elem_type=7, block_size=[1, 16])], ids=repr)
 def test_an_operand_of_another_argument_is_refused(operand: Operand) -> None:
@@ -88,7 +88,7 @@ def test_an_operand_of_another_argument_is_refused(operand: Operand) -> None:
     (Pointer(buffer=1, offset=12), struct.pack("<Q", 8192 + 12)),
 ], ids=str)  # fmt: skip
 def test_a_number_is_laid_out_as_its_type(argument: Argument, value: bytes) -> None:
-    assert driver.values_of([Plain(argument=0)], [argument], [0, 8192], 0, encode) == [value]
+    assert driver.values_of([PlainArgument(argument=0)], [argument], [0, 8192], 0, encode) == [value]
 
 
 def test_packed_values_stand_where_their_pointers_point() -> None:

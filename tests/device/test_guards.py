@@ -35,7 +35,7 @@ def test_writing_zones_spares_tensors() -> None:
     for span in spans:
         assert not memory[span.start : span.end].any()
         memory[span.start : span.end] = 7
-    assert zones.touched() == []
+    assert zones.overruns() == []
     zones.write()
     assert all((memory[span.start : span.end] == 7).all() for span in spans)
 
@@ -48,14 +48,14 @@ def test_one_byte_in_a_zone_is_found(size: int, where: str) -> None:
     at = {"right behind": span.end, "right before": span.start - 1, "a zone behind": span.end + LINE - 1,
           "a zone before": span.start - LINE}[where]
     memory[at] ^= 1
-    assert zones.touched() == [1]
+    assert zones.overruns() == [1]
 
 
 def test_the_ends_of_memory_are_zones_too() -> None:
     memory, _, zones = arena([100, 100])
     memory[0] ^= 1
     memory[-1] ^= 1
-    assert zones.touched() == [0, 1]
+    assert zones.overruns() == [0, 1]
 
 
 def test_a_secret_word_is_nan_in_every_type_that_it_is_read_as() -> None:

@@ -14,7 +14,7 @@ from tests.rows import each_row
 
 
 def made(operations: list[Operation], *memory: torch.Tensor) -> None:
-    for step in steps(operations, [], [each.view(-1).view(torch.uint8) for each in memory], Scratch(), 0, {}):
+    for step in steps(operations, [], [tensor.view(-1).view(torch.uint8) for tensor in memory], Scratch(), 0, {}):
         step()
 
 
@@ -81,7 +81,7 @@ def test_temporaries_are_nan_until_they_are_written(temporaries: Temporaries) ->
     temporaries.poison()
     assert sorted(temporaries.flat) == [1, 2]
     assert temporaries.flat[2].view(torch.float32).isnan().all()
-    assert temporaries.touched() == []
+    assert temporaries.overruns() == []
 
 
 def test_a_write_around_a_temporary_is_told(temporaries: Temporaries) -> None:
@@ -89,7 +89,7 @@ def test_a_write_around_a_temporary_is_told(temporaries: Temporaries) -> None:
     first = temporaries.flat[1]
     beyond = torch.as_strided(first, (1,), (1,), first.storage_offset() + len(first))
     beyond ^= 1
-    assert temporaries.touched() == [1]
+    assert temporaries.overruns() == [1]
 
 
 def test_what_was_kept_comes_back(temporaries: Temporaries) -> None:

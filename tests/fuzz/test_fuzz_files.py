@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.course.catalogue import files
-from grader.course.course import Course, CourseError, read_course
+from grader.course.course import Course, read_course
+from grader.errors import UserError
 from grader.home import ROOT
 from grader.pages.load import load_results
 from tests.fuzz.harness import ODD_JSON, bounded, is_one_line, mutated, no_descriptor_left, within
@@ -46,7 +47,7 @@ def test_any_course_is_read_or_told(data: bytes) -> None:
         try:
             with within(SECONDS):
                 course = read_course(path, KNOWN)
-        except CourseError as error:
+        except UserError as error:
             assert is_one_line(str(error)) and str(path) in str(error)
             return
     # What was let in is finite, in order, and worth storing.
@@ -107,9 +108,9 @@ def test_any_result_is_read_or_told_and_hides_no_other(whats: list[bytes | str])
             student = Path(folder, f"student{number}")
             student.mkdir()
             put(student / "result.json", what)
-        loaded = load_results(Path(folder))
-    assert ({entry.folder for entry in loaded.entries} | {failure.folder for failure in loaded.failures}
+        loaded_results = load_results(Path(folder))
+    assert ({entry.folder for entry in loaded_results.entries} | {failure.folder for failure in loaded_results.failures}
             == {f"student{number}" for number in range(1 + len(whats))})
-    assert "student0" in {entry.folder for entry in loaded.entries}
-    for failure in loaded.failures:
+    assert "student0" in {entry.folder for entry in loaded_results.entries}
+    for failure in loaded_results.failures:
         assert failure.message and failure.message.encode() and len(failure.message.encode()) < 1000

@@ -13,7 +13,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.course.submission import SubmissionError, find_submissions, read_source_file
+from grader.course.submission import find_submissions, read_source_file
+from grader.errors import UserError
 from tests.fuzz.harness import bounded, is_one_line, no_descriptor_left, within
 
 FILES = ("silu.py", "gemm.py", "transpose.py")
@@ -112,13 +113,13 @@ def built(entries: list[Entry]) -> Iterator[Path]:
 def look(path: Path) -> None:
     """Finds the submissions under a path and reads all of their files."""
     try:
-        found = find_submissions(path, FILES)
-    except SubmissionError as error:
+        submissions = find_submissions(path, FILES)
+    except UserError as error:
         assert is_one_line(str(error))
         return
-    assert found
-    assert len({one.slug.casefold() for one in found}) == len(found)
-    for one in found:
+    assert submissions
+    assert len({submission.slug.casefold() for submission in submissions}) == len(submissions)
+    for one in submissions:
         assert one.student.isprintable() and one.student.encode()
         assert one.slug == Path(one.slug).name and not one.slug.startswith((".", "-")) and len(one.slug.encode()) <= 90
         for file in FILES:

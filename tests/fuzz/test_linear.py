@@ -24,29 +24,34 @@ from grader.classroom.intake.people import names
 from grader.course.catalogue import assignments, files
 from grader.course.notebooks import CODE_CHARACTERS, read_notebook
 from grader.course.submission import printable
-from grader.course.workspace import SOURCE_BYTES, meant, strays
+from grader.course.workspace import SOURCE_BYTES, meant_assignment, strays
+from grader.judging.evidence.inspection import inspection_of
+from grader.judging.evidence.streams import unordered
 from grader.judging.explain import explain_failure
 from grader.judging.explain.wording import line_text
+from grader.judging.judge import _blocks
+from grader.judging.plans.residency import crowded_kernels, tight_kernels, waits
 from grader.judging.plans.rules import check
 from grader.judging.repair.trial import without_places
 from grader.languages import by_text
+from grader.languages.cuda.confined.builder.compiler_messages import compile_failure, link_failure
 from grader.languages.cuda.confined.builder.functions import declared_function
 from grader.languages.cuda.confined.builder.lines import rows_of
 from grader.languages.cuda.confined.builder.main import built_entry
-from grader.languages.cuda.confined.builder.said import compile_failure, link_failure
 from grader.languages.cuda.source import hidden, kernel_declarations
 from grader.languages.cuda.text import EntryText, canonical, split
-from grader.languages.numba.confined.objections import objection
+from grader.languages.numba.confined.error_messages import line_and_sentence
 from grader.languages.triton.confined.compiler.main import explained
 from grader.languages.triton.confined.simulator import preparing
 from grader.languages.triton.confined.simulator.main import run
 from grader.languages.triton.confined.simulator.text import read_module
 from grader.languages.triton.text import read_text
-from grader.pages.ptx import instructions
+from grader.pages.inspected import instructions
 from grader.pages.text import prose
-from grader.plan.compiled import PTX_CHARACTERS, Problem
+from grader.plan.compiled import PTX_CHARACTERS, Binary, Facts, Metadata, Problem
 from grader.plan.device import TARGETS
 from grader.plan.limits import Unsupported
+from grader.plan.messages import kernel_key
 from grader.plan.plan import (
     MOST_OPERATIONS,
     PLAN_BYTES,
@@ -65,9 +70,10 @@ from grader.plan.plan import (
     read_plan,
     write_plan,
 )
+from grader.plan.traffic import LaunchTraffic
 from grader.results.text import FIELD_BYTES, clean
-from grader.simulation.ptx.facts import read_facts
-from grader.simulation.ptx.grammar import without_lines
+from grader.simulation.ptx.program import read_facts, read_program
+from grader.simulation.ptx.reader import without_lines
 from tests.classroom.intake.made import notebook
 from tests.fuzz.texts import (
     CODE,
@@ -78,6 +84,7 @@ from tests.fuzz.texts import (
     MODULES,
     NOTEBOOKS,
     PLANS,
+    PROGRAMS,
     PTX,
     SAID,
     SOURCES,
@@ -87,7 +94,9 @@ from tests.fuzz.texts import (
     many,
 )
 from tests.languages.outside import HOSTILE, read_all
+from tests.rows import beside
 
+DATA = beside(__file__)
 MOST = 3.0
 """Times as long for twice the input: a busy machine makes 2.8 of what is linear, and what is quadratic takes 4."""
 CLEAR = 2.4
@@ -97,7 +106,7 @@ ENOUGH = 0.015
 """Seconds that are out of the noise. A reader that stays below them at the most that it is given is quick enough."""
 ATTEMPTS = 12
 FURTHER = 4
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 """Options of glibc's mallopt."""
 LONG = 2 << 20
 
@@ -148,31 +157,12 @@ OPERATIONS: dict[str, Text] = {
         buffers=OWN, kernels=[_entry(text=IDLE, signature=["*fp32"])], first=[
             _launch(grid=(1 << 40, 1, 1), arguments=[Pointer(buffer=2)], line=line) for line in range(size)]),
 }
-STORES = """module {
-  tt.func public @k(%x: !tt.ptr<f32>) {
-    %zero = arith.constant 0.0 : f32
-    tt.store %x, %zero : !tt.ptr<f32>
-    tt.return
-  }
-}
-"""
-PRINTS = """module {
-  tt.func public @k(%n: i32) {
-    %none = arith.constant 0 : i32
-    %one = arith.constant 1 : i32
-    scf.for %i = %none to %n step %one : i32 {
-      tt.print " turn " {hex = false, isSigned = array<i32>}
-    }
-    tt.return
-  }
-}
-"""
 
 
 def _on_a_large_tensor(operation: Fill | Copy | Launch) -> Text:
     """As many times the operation on one element as there are pages in its tensor."""
     return lambda size: Plan(
-        buffers=[Buffer(bytes=size << 12)], kernels=[_entry(text=STORES, signature=["*fp32"])],
+        buffers=[Buffer(bytes=size << 12)], kernels=[_entry(text=DATA["stores"], signature=["*fp32"])],
         first=[operation] * size)
 
 
@@ -182,9 +172,24 @@ STEPS: dict[str, Text] = {
     "copies of one element": _on_a_large_tensor(Copy(source=FIRST, target=FIRST.model_copy(update={"offset": 4}))),
     "stores of one element": _on_a_large_tensor(_launch(grid=(1, 1, 1), arguments=[Pointer(buffer=0)])),
     "prints of each program": lambda size: Plan(
-        buffers=[], kernels=[_entry(text=PRINTS, signature=["i32"])], first=[
+        buffers=[], kernels=[_entry(text=DATA["prints"], signature=["i32"])], first=[
             _launch(grid=(size, 1, 1), arguments=[Integer(type="i32", value=size)])]),
 }
+
+
+def _long_kernel(language: str, line: str) -> Text:
+    """As many launches as sixty characters of their kernel's text."""
+    return lambda size: Plan(
+        buffers=[Buffer(bytes=4)], kernels=[Kernel(
+            language=language, name="k", symbol="k", text=line * (size * 60 // len(line)), signature=["u64"])],
+        first=[_launch(grid=(number, 1, 1), arguments=[Pointer(buffer=0)], line=number).model_copy(
+            update={"after": []}) for number in range(size)])
+
+
+LONG_KERNELS: dict[str, Text] = {
+    "launches of a long Triton kernel": _long_kernel(
+        "triton", "%0 = tt.fp_to_fp %1 : tensor<128xf8E> -> tensor<128xf32>\n"),
+    "launches of a long CUDA kernel": _long_kernel("cuda", "\tadd.s64 %r1, %r2, 1;\n")}
 SILU = assignments()["silu"]
 LOST = Problem(why="compiler", message="")
 
@@ -192,6 +197,20 @@ LOST = Problem(why="compiler", message="")
 FOLDER = Path("/tmp/folder")
 _MODULE = (".version 9.0\n.target sm_90\n.address_size 64\n.global .align 1 .b8 s[2] = {1, 2};\n"
            ".visible .entry k()\n{\n")
+
+
+def _survey(plan: Plan) -> None:
+    """Ask all that the judge asks about a plan's launches."""
+    device, facts = TARGETS["sm_90"], Facts(registers=64, spills=0, shared=0)
+    tight_kernels(plan, device)
+    waits(plan, device, {0: facts})
+    crowded_kernels(plan, device, {0: facts})
+    _blocks(plan)
+    binary = Binary(cubin="", facts=facts, metadata=Metadata(name="k", shared=0, operands=[]))
+    launched = [LaunchTraffic(kernel=0, line=one.line, grid=one.grid, threads=128, programs=0, accesses=[])
+                for one in plan.first if isinstance(one, Launch)]
+    inspection_of(SILU, SILU.timed[0], plan, launched, {kernel_key(plan.kernels[0]): binary}, "sm_90")
+    unordered(plan, 0, [], lambda other: True)
 
 
 def _built_entry(text: str) -> None:
@@ -206,6 +225,11 @@ def _read_text(text: str) -> None:
 def _read_code(text: str) -> None:
     # Never the same text twice, since kernels are remembered.
     canonical(f"// {time.monotonic_ns()}\n{_MODULE}{text}\n}}\n")
+
+
+def _read_program(text: str) -> None:
+    # Likewise.
+    read_program(f"// {time.monotonic_ns()}\n{text}")
 
 
 def _prepare(text: str) -> None:
@@ -235,16 +259,18 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
     "plan.plan": (lambda text: read_plan(text.encode()), PLAN_BYTES, PLANS),
     "plan.plan, and back": (lambda plan: read_plan(write_plan(plan)), MOST_OPERATIONS, OPERATIONS),
     "judge.rules": (lambda plan: check(plan, [], device=TARGETS["sm_90"], copies=True), MOST_OPERATIONS, OPERATIONS),
+    "judging, of launches": (_survey, MOST_OPERATIONS, LONG_KERNELS),
     "simulator.main": (lambda plan: run(plan, []), MOST_OPERATIONS, STEPS),
-    "ptx.facts, of code": (lambda text: read_facts(text, "", 0), LONG, PTX),
-    "ptx.facts, of words": (lambda text: read_facts("", text, 0), LONG, SAID),
+    "ptx.program, facts of code": (lambda text: read_facts(text, "", 0), LONG, PTX),
+    "ptx.program, facts of words": (lambda text: read_facts("", text, 0), LONG, SAID),
     "languages.cuda.text": (_read_code, TEXT_CHARACTERS, {**PTX, **CODE}),
     "languages.cuda.slices": (lambda text: split(f"{_MODULE}{text}\n}}\n", text), TEXT_CHARACTERS, {**PTX, **CODE}),
     "cuda.builder.functions": (
         lambda text: declared_function(hidden(text), "silu"), SOURCE_BYTES, {**SOURCES, **CPP, **HEADS}),
-    "cuda.builder.said, a compiler": (
+    "cuda.builder.compiler_messages, a compiler": (
         lambda text: compile_failure(text, 1, FOLDER, "silu.cu", 1), LONG, {**SAID, **LINKED}),
-    "cuda.builder.said, a linker": (lambda text: link_failure(text, FOLDER, "silu.cu", 1), LONG, {**SAID, **LINKED}),
+    "cuda.builder.compiler_messages, a linker": (
+        lambda text: link_failure(text, FOLDER, "silu.cu", 1), LONG, {**SAID, **LINKED}),
     "cuda.builder.lines": (rows_of, LONG, LINKED),
     "cuda.builder.main": (
         _built_entry, TEXT_CHARACTERS // 2, {**CODE, **LINKED, "shared": many(".shared .b8 a[1];\n")}),
@@ -252,18 +278,19 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
         name: many(text, begin, end) for name, (begin, text, end) in HOSTILE.items()}}),
     "languages.cuda.source": (kernel_declarations, SOURCE_BYTES, {**SOURCES, **CPP}),
     "languages, by the text": (lambda text: by_text(".py", text), SOURCE_BYTES, SOURCES),
-    "numba.objections": (lambda text: objection(text, "silu.py", [text]), LONG, {**SAID, **SOURCES}),
+    "numba.error_messages": (lambda text: line_and_sentence(text, "silu.py", [text]), LONG, {**SAID, **SOURCES}),
     "judging.repair.trial": (without_places, LONG, {
         **TTIR, **PTX, "a place that does not end": many("a", "loc("), "brackets": many("a", "loc(b("),
         "places in places": many("loc(a "), "lines": many("\n")}),
-    "ptx.grammar, without lines": (without_lines, LONG, PTX),
+    "ptx.reader, without lines": (without_lines, LONG, PTX),
+    "ptx.program": (_read_program, LONG, PROGRAMS),
     "compiler.main": (lambda text: explained(LOST, text), LONG, SAID),
     "report.ptx": (lambda text: list(instructions(text)), PTX_CHARACTERS, PTX),
     "report.text": (prose, FIELD_BYTES, FIELDS),
     "model.text": (clean, LONG, FIELDS),
     "model.text, whole": (lambda text: clean(text, LONG), LONG, FIELDS),
     "course.workspace, a file": (_stray, SOURCE_BYTES, SOURCES),
-    "course.workspace, a name": (lambda text: meant(f"{text}.py", files()), NAME_BYTES, FIELDS),
+    "course.workspace, a name": (lambda text: meant_assignment(f"{text}.py", files()), NAME_BYTES, FIELDS),
     "model.notebooks": (lambda cells: read_notebook(notebook(*cells).encode(), files()), 9 * CODE_CHARACTERS // 10, {
         **NOTEBOOKS, **{f"{name} in a cell": in_a_cell(text) for name, text in {
             **SOURCES, "magics": many(" %"), "values": many("= ")}.items()}}),
@@ -278,17 +305,17 @@ READERS: dict[str, tuple[Reader, int, dict[str, Text]]] = {
 
 @pytest.fixture(autouse=True, scope="module")
 def _kept_memory() -> None:
-    """Keep freed memory in this process: glibc gives blocks back to the kernel from a size on, and the pages that are
-    then new each time look like a reader that is not linear."""
+    """Keep freed memory in this process: glibc gives large blocks back to the kernel, and the pages that are then new
+    each time look like a reader that is not linear."""
     glibc = ctypes.CDLL(None)
-    for option in (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD):
-        glibc.mallopt(option, 32 << 20)
+    for option, value in ((M_TRIM_THRESHOLD, 1 << 30), (M_MMAP_MAX, 0)):
+        assert glibc.mallopt(option, value)
 
 
 def _seconds(reader: Reader, text: Any) -> float:
     gc.collect()
     began = time.process_time()
-    with contextlib.suppress(Malformed, Unsupported, BrokenArchive, preparing.Located):
+    with contextlib.suppress(Malformed, Unsupported, BrokenArchive, preparing.LocatedError):
         reader(text)
     return time.process_time() - began
 

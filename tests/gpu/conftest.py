@@ -5,19 +5,19 @@ from collections.abc import Iterator
 import pytest
 
 from grader.judging.running.execution import Executor
-from grader.judging.running.fork_servers import executor_fork_server
-from grader.sandbox.forkserver.handle import ForkServer
+from grader.judging.running.fork_servers import LaneForkServer
+from grader.judging.running.lane import executor_server
 
 
 @pytest.fixture(scope="module")
-def fork_server_of_executors() -> Iterator[ForkServer]:
-    fork_server = executor_fork_server()
+def fork_server_of_executors() -> Iterator[LaneForkServer]:
+    fork_server = LaneForkServer(executor_server)
     yield fork_server
     fork_server.close()
 
 
 @pytest.fixture
-def executor(fork_server_of_executors: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
+def executor(fork_server_of_executors: LaneForkServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
     executor = Executor(fork_server_of_executors, tmp_path_factory.getbasetemp() / "cache")
     yield executor
     executor.close()

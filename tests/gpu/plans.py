@@ -29,7 +29,7 @@ def slots_of(inputs: list[GivenTensor], outputs: list[GivenTensor], number: int)
     read.guard()
     written.guard()
     slots = [
-        {each.name: piece for each, piece in zip(
+        {tensor.name: piece for tensor, piece in zip(
             [*inputs, *outputs],
             [*read.pieces[i * len(inputs) : (i + 1) * len(inputs)],
              *written.pieces[i * len(outputs) : (i + 1) * len(outputs)]], strict=True)}

@@ -13,8 +13,7 @@ from grader.course.submission import Source, Submission
 from grader.grading import profilers
 from grader.grading.job import read_job
 from grader.grading.lanes import grade_in_lane
-from grader.grading.replaced import launched
-from grader.grading.sweep import sweep
+from grader.grading.sweep import launched_kernels, sweep
 from grader.home import ROOT
 from grader.judging.running.lane import LANE
 from tests.members import Member
@@ -58,10 +57,10 @@ def test_a_wrong_kernel_has_no_time_and_says_why(silu: Assignment) -> None:
 
 
 def test_what_pytorch_launches_is_named(silu: Assignment) -> None:
-    (eager, *_), compiled = launched(silu, SMALL, "eager"), launched(silu, SMALL, "compiled")
+    (eager, *_), compiled = launched_kernels(silu, SMALL, "eager"), launched_kernels(silu, SMALL, "compiled")
     assert "elementwise" in eager.name and eager.share > 0.5 and eager.count >= 1
-    assert any(one.name.startswith("triton_") for one in compiled)
-    assert sum(one.share for one in compiled) == pytest.approx(1)
+    assert any(kernel.name.startswith("triton_") for kernel in compiled)
+    assert sum(kernel.share for kernel in compiled) == pytest.approx(1)
 
 
 @pytest.mark.skipif(shutil.which("ncu") is None, reason="ncu is not installed")
@@ -72,22 +71,22 @@ def test_counters_are_those_of_the_plans_kernels(silu: Assignment, kernel: Sourc
         found = profilers.counters(path)
     if isinstance(found, profilers.ToolFailure):
         pytest.skip(found.message)
-    (one,) = found
-    assert "silu" in one.kernel and one.microseconds and one.occupancy and one.moved
-    assert one.microseconds > 0 and 0 < one.occupancy <= 100
+    (profile,) = found
+    assert "silu" in profile.kernel and profile.microseconds and profile.occupancy and profile.moved
+    assert profile.microseconds > 0 and 0 < profile.occupancy <= 100
     # It reads 4 MiB; what it writes may still be in the cache.
-    assert 4 << 20 <= one.moved < 20 << 20
+    assert 4 << 20 <= profile.moved < 20 << 20
 
 
 @pytest.mark.skipif(shutil.which("ncu") is None, reason="ncu is not installed")
 def test_a_right_kernel_is_profiled_and_its_report_comes_along() -> None:
     job = read_job(Submission("ada", ROOT / "reference", "ada"), Course(), ("silu",), "cuda", profile=True)
-    graded = grade_in_lane(job)
-    profile = graded.profile
+    outcome = grade_in_lane(job)
+    profile = outcome.profile
     assert profile is not None
     if "ERR_NVGPUCTRPERM" in profile.trouble:
         pytest.skip(profile.trouble)
-    assert profile.trouble == "", graded.log
+    assert profile.trouble == "", outcome.log
     (launch,) = profile.launches
     assert launch.microseconds and launch.moved and launch.dram and launch.sm and launch.occupancy
     assert launch.stalls and sum(launch.stalls.values()) == pytest.approx(100)

@@ -66,17 +66,17 @@ def test_the_command_writes_its_file_and_adds_to_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(calibration, "folder", lambda: tmp_path)
     path = tmp_path / f"{calibration.slug(torch.cuda.get_device_name())}.json"
 
-    done = CliRunner().invoke(app, ["calibrate", "--only", "silu"])
-    assert done.exit_code == 0, done.output
-    assert "silu 480x640: " in done.output and "[thresholds.assignments.silu]" in done.output
+    result = CliRunner().invoke(app, ["calibrate", "--only", "silu"])
+    assert result.exit_code == 0, result.output
+    assert "silu 480x640: " in result.output and "[thresholds.assignments.silu]" in result.output
     silu = calibration.read(path)
     assert list(silu.assignments) == ["silu"] and silu.command == "kernelmark calibrate --only silu"
 
     monkeypatch.setattr(calibrate, "rungs_of", lambda assignment: [
         calibrate.RungSource("reference", "", ROOT / "reference" / assignment.file),
         calibrate.RungSource("V1 missing", "", tmp_path / "none.py")])
-    done = CliRunner().invoke(app, ["calibrate", "--only", "transpose"])
-    assert done.exit_code == 3 and "none.py: No such file or directory" in done.output
+    result = CliRunner().invoke(app, ["calibrate", "--only", "transpose"])
+    assert result.exit_code == 3 and "none.py: No such file or directory" in result.output
     both = calibration.read(path)
     assert both.assignments["silu"] == silu.assignments["silu"]
     assert [rung.name for rung in both.assignments["transpose"]] == ["reference"]
@@ -85,18 +85,18 @@ def test_the_command_writes_its_file_and_adds_to_it(monkeypatch: pytest.MonkeyPa
     reference, stage = both.assignments["transpose"][0], calibrate.rungs_of(ALL["transpose"])[1].name
     was = reference.model_copy(update={"name": stage})
     calibration.write(both.model_copy(update={"assignments": {"transpose": [reference, was]}}), path)
-    done = CliRunner().invoke(app, ["calibrate", "--only", "transpose"])
-    assert done.exit_code == 3
-    found = calibration.read(path).assignments["transpose"]
-    assert [rung.name for rung in found] == ["reference", stage] and found[0] != reference and found[1] == was
+    result = CliRunner().invoke(app, ["calibrate", "--only", "transpose"])
+    assert result.exit_code == 3
+    rungs = calibration.read(path).assignments["transpose"]
+    assert [rung.name for rung in rungs] == ["reference", stage] and rungs[0] != reference and rungs[1] == was
 
     other = tmp_path / "other.json"
-    done = CliRunner().invoke(app, ["calibrate", "--only", "transpose", "--no-stages", "--out", str(other)])
-    assert done.exit_code == 0 and list(calibration.read(other).assignments) == ["transpose"]
+    result = CliRunner().invoke(app, ["calibrate", "--only", "transpose", "--no-stages", "--out", str(other)])
+    assert result.exit_code == 0 and list(calibration.read(other).assignments) == ["transpose"]
 
     path.write_text("{")
-    done = CliRunner().invoke(app, ["calibrate", "--only", "silu"])
-    assert done.exit_code == 2 and "Invalid JSON" in done.output and path.read_text() == "{"
+    result = CliRunner().invoke(app, ["calibrate", "--only", "silu"])
+    assert result.exit_code == 2 and "Invalid JSON" in result.output and path.read_text() == "{"
 
 
 def test_a_reference_that_is_wrong_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
-"""The whole corpus judged on a GPU: the verdicts are those without one, but where a note says otherwise and why:
+"""The corpus judged on a GPU: the verdicts are those without one, but where a note says otherwise and why:
 `on_a_gpu = "a, b; why"`. One whose kernel keeps the GPU from all other processes is judged `alone`.
+
+Attacks by host code end before a GPU has anything to do: one in eight of these stands for all.
 """
 
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +26,8 @@ from tests.members import Member
 
 pytestmark = pytest.mark.gpu
 
+# Families of host code and plans, which planners and the sandbox hold.
+HOST = (*test_hostile.CONFINED, *test_hostile.PROVED_TWICE, "exhausting", "forged_text", "injection")
 HONEST = ["reference", *(f"examples/class/{name}" for name in ("alice", "bob", "dmitri", "fatima"))]
 
 
@@ -31,16 +36,16 @@ def _noted(member: Member, what: str) -> str:
 
 
 def _members(members: Sequence[Member]) -> list[ParameterSet]:
-    return [pytest.param(one, id=one.name.removeprefix("hostile/"),
-                         marks=[pytest.mark.alone] if one.notes("alone_on_a_gpu") else []) for one in members]
+    return [pytest.param(member, id=member.name.removeprefix("hostile/"),
+                         marks=[pytest.mark.alone] if member.notes("alone_on_a_gpu") else []) for member in members]
 
 
 def _graded(folder: Path, limits: LimitsTable) -> dict[str, AssignmentResult]:
     present = tuple(name for file, name in FILES.items() if (folder / file).is_file())
     submission = Submission(folder.name, folder, folder.name)
-    graded = grade(read_job(submission, hostile_lane.course(limits=limits), present, "cuda", speed=False))
-    assert graded.result is not None, graded.error
-    return graded.result.assignments
+    outcome = grade(read_job(submission, hostile_lane.course(limits=limits), present, "cuda", speed=False))
+    assert outcome.result is not None and outcome.result.assignments, outcome.error
+    return outcome.result.assignments
 
 
 @pytest.mark.parametrize("folder", HONEST)
@@ -72,15 +77,20 @@ def test_a_race_that_only_large_sizes_have_fails_on_a_gpu_too() -> None:
     assert result.verdict == "wrong_answer" and "__syncthreads()" in told(result), told(result)
 
 
-@pytest.mark.parametrize("member", _members(test_hostile.MEMBERS))
+def _reaches_a_gpu(member: Member) -> bool:
+    noted = any(member.notes(note) for note in ("on_a_gpu", "alone_on_a_gpu", "needs"))
+    return noted or test_hostile.family(member) not in HOST or zlib.crc32(member.title.encode()) % 8 == 0
+
+
+@pytest.mark.parametrize("member", _members([member for member in test_hostile.MEMBERS if _reaches_a_gpu(member)]))
 def test_an_attack_scores_zero_and_leaves_no_process(member: Member) -> None:
     # One that a submission has ended is replaced.
-    versions = LANE.station.fork_server.versions
+    versions = LANE.fork_server.handle.ready
     _ = LANE.executors
     hostile_lane.start_builders()
     before = len(processes.descendants())
     results = _graded(member.folder(), hostile_lane.LIMITS)
-    assert LANE.station.fork_server.versions == versions
+    assert LANE.fork_server.handle.ready == versions
     # An executor that was taken stays until the next one is.
     assert len(processes.descendants()) <= before + 2
     for result in results.values():

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from grader.judging.running.device import properties
-from grader.judging.running.execution import Done, Executor, GpuFailure
+from grader.judging.running.execution import Executor, GpuFailure
 from grader.languages.cuda.confined.compiler.main import compile_kernel
 from grader.plan.compiled import Binary
 from grader.plan.plan import Buffer, Data, Fill, InnerPointer, Launch, Plan, Pointer, Structure
@@ -96,12 +96,12 @@ def test_a_kernel_is_run_and_replayed(
     program = done(executor.load(_plan(kernel, *CASES[name]), [binary]))
     done(executor.bind(slots))
     for number in range(2):
-        assert done(executor.run(program, number, seconds=SECONDS)) == Done()
+        assert done(executor.run(program, number, seconds=SECONDS)) == []
     captured = done(executor.capture(program, [1, 0], seconds=SECONDS))
     assert done(executor.replay(captured, seconds=SECONDS)).device > 0
     for slot in slots:
         torch.testing.assert_close(slot["out"].tensor, slot["x"].tensor * 2)
-    assert read.touched() == written.touched() == []
+    assert read.overruns() == written.overruns() == []
 
 
 def test_a_launch_that_asks_for_more_shared_memory_than_there_is_fails(

@@ -8,6 +8,8 @@ import pytest
 import torch
 
 from grader.judging.running.execution import Executor, Executors, GpuFailure
+from grader.judging.running.fork_servers import LaneForkServer
+from grader.judging.running.lane import executor_server
 from grader.plan.compiled import Binary
 from grader.plan.plan import Buffer, Float, Integer, Launch, Plan, Pointer
 from tests.device import kernels
@@ -83,7 +85,7 @@ def test_what_cuda_reports_is_told_and_the_judge_lives_on(executor: Executor, ma
         assert (lost.kernel, lost.line) == (plan.kernels[0].name, 7)
     assert executor.over
     assert torch.equal(slots[0]["x"].tensor, kept)
-    assert read.touched() == []
+    assert read.overruns() == []
 
 
 def test_a_kernel_that_needs_more_shared_memory_than_there_is_is_not_loaded(executor: Executor) -> None:
@@ -99,7 +101,8 @@ def test_a_kernel_that_needs_more_shared_memory_than_there_is_is_not_loaded(exec
 
 
 def test_the_next_executor_is_ready_when_one_is_lost(tmp_path: Path) -> None:
-    executors = Executors(tmp_path)
+    fork_servers = [LaneForkServer(executor_server) for _ in range(2)]
+    executors = Executors(tmp_path, fork_servers)
     try:
         for make in (endless, scaled, scaled):
             began = time.monotonic()
@@ -113,3 +116,5 @@ def test_the_next_executor_is_ready_when_one_is_lost(tmp_path: Path) -> None:
             assert isinstance(answer, GpuFailure) == (make is endless)
     finally:
         executors.close()
+        for fork_server in fork_servers:
+            fork_server.close()

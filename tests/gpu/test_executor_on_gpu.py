@@ -9,11 +9,11 @@ import torch
 from grader.device import guards, messages
 from grader.device.driver import checked
 from grader.device.programs import PlanProgram
+from grader.errors import InfrastructureError
 from grader.judging.running.arena import Arena
-from grader.judging.running.execution import CapturedCalls, Done, Executor, Look
+from grader.judging.running.execution import CapturedCalls, ElementSample, Executor
 from grader.plan.messages import Given, GivenScalar, GivenTensor
 from grader.plan.plan import Buffer, Copy, Data, Fill, Float, View
-from grader.sandbox.forkserver.handle import InfrastructureError
 from tests.device import kernels
 from tests.device.kernels import buffer, built, given, i32, launch, plan_of, whole
 from tests.gpu.plans import BLOCK, SECONDS, N, done, kinds, scaled, slots_of
@@ -37,10 +37,10 @@ def test_every_kind_of_launch_is_run_and_replayed(executor: Executor, name: str)
         for slot in slots:
             torch.testing.assert_close(
                 slot["out"].tensor.float(), right(slot["x"].tensor).float(), rtol=1e-3, atol=1e-2)
-        assert read.touched() == written.touched() == []
+        assert read.overruns() == written.overruns() == []
 
     for number in range(3):
-        assert done(executor.run(program, number, seconds=SECONDS)) == Done()
+        assert done(executor.run(program, number, seconds=SECONDS)) == []
     check()
     captured = done(executor.capture(program, [2, 0, 1], seconds=SECONDS))
     assert captured.graph
@@ -137,7 +137,7 @@ def test_host_copies_are_made_by_the_host_in_turn(executor: Executor) -> None:
     baseline = done(executor.load_baseline(
         b"def eager(matrix, out):\n    out.copy_(matrix[:, :2].t())\n", "columns.py", "eager", [matrix, out]))
     done(executor.bind([
-        {"matrix": drawn, "out": left} for drawn, left in zip(host.pieces, device.pieces, strict=True)]))
+        {"matrix": piece, "out": left} for piece, left in zip(host.pieces, device.pieces, strict=True)]))
     for number in (program, baseline):
         captured = done(executor.capture(number, [0, 1], seconds=SECONDS))
         assert not captured.graph
@@ -148,7 +148,7 @@ def test_host_copies_are_made_by_the_host_in_turn(executor: Executor) -> None:
             assert done(executor.replay(captured, seconds=SECONDS)).device > 0
             for drawn, left in pairs:
                 assert torch.equal(left.cpu(), drawn[:, :2].t())
-    assert host.touched() == device.touched() == []
+    assert host.overruns() == device.overruns() == []
 
 
 def test_a_kernel_reads_pinned_memory(executor: Executor) -> None:
@@ -173,24 +173,24 @@ def test_a_write_beyond_shows_in_the_zone_of_what_was_given_and_of_temporaries(e
     slots, read, written = slots_of([x], [out], 2)
     program = done(executor.load(plan, [binary]))
     done(executor.bind(slots))
-    assert done(executor.run(program, 1, seconds=SECONDS)).touched == ((3,) if reach else ())
-    assert read.touched() == []
-    assert written.touched() == ([1] if reach else [])
+    assert done(executor.run(program, 1, seconds=SECONDS)).overruns == ((3,) if reach else ())
+    assert read.overruns() == []
+    assert written.overruns() == ([1] if reach else [])
 
 
 def test_elements_are_looked_at_after_the_last_slot(executor: Executor) -> None:
     plan, binaries = scaled()
     slots, _, written = slots_of([given("x", N)], [given("out", N, output=True)], 4)
     looks = Arena([given("positions", 8, dtype="int64"), given("target", 8)])
-    look = Look(written, looks.pieces[0], looks.pieces[1])
+    sample = ElementSample(written, looks.pieces[0], looks.pieces[1])
     looks.pieces[0].tensor.zero_()
     program = done(executor.load(plan, binaries))
-    done(executor.bind(slots, look))
-    captured = done(executor.capture(program, [0, 1, 2, 3], look, seconds=SECONDS))
-    empty = done(executor.capture(program, [], look, seconds=SECONDS))
+    done(executor.bind(slots, sample))
+    captured = done(executor.capture(program, [0, 1, 2, 3], sample, seconds=SECONDS))
+    empty = done(executor.capture(program, [], sample, seconds=SECONDS))
     for _ in range(2):
         chosen = [(slot, 17 * i + 5) for i, slot in enumerate([*slots, *slots])]
-        positions = [Look.position(slot["out"], element) for slot, element in chosen]
+        positions = [ElementSample.position(slot["out"], element) for slot, element in chosen]
         looks.pieces[0].tensor.copy_(torch.tensor(positions))
         for slot in slots:
             slot["x"].tensor.copy_(torch.randn(N))
@@ -310,7 +310,7 @@ def test_replays_take_the_same_time(executor: Executor) -> None:
     seconds = [done(executor.replay(captured, seconds=SECONDS)).device for _ in range(40)][10:]
     noted("round trip", lambda: executor.replay(captured, seconds=SECONDS))
     nothing = sorted(done(executor.replay(empty, seconds=SECONDS)).device for _ in range(20))[10]
-    assert noted("touched", written.touched) == noted("touched", read.touched) == []
+    assert noted("overruns", written.overruns) == noted("overruns", read.overruns) == []
     median = sorted(seconds)[15]
     print({what: round(value * 1e3, 2) for what, value in took}, f"{median / 400 * 1e6:.3f} us a call",
           f"spread {(max(seconds) - min(seconds)) / median:.4f}", f"empty {nothing * 1e6:.1f} us",

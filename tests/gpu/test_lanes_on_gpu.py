@@ -36,16 +36,16 @@ def test_a_lane_sees_its_own_gpu_alone(gpu: GpuCard) -> None:
 def test_a_grade_does_not_depend_on_the_lane() -> None:
     """The same submission on every GPU at once, and on one alone: ratios within 1 %, points the same."""
     course, folder, seed = Course(), ROOT / "reference", draw_seed()
-    jobs = [read_job(Submission(f"student-{one.number}", folder, f"student-{one.number}"), course,
-                     ("silu", "transpose", "gemm"), "cuda", seed=seed) for one in CARDS]
-    with LocalLanes([one.environment for one in CARDS]) as lanes:
-        graded = [*lanes.grade(jobs, len(CARDS)), *lanes.grade(jobs[:1], 1)]
-    results = [one.result for one in graded]
+    jobs = [read_job(Submission(f"student-{card.number}", folder, f"student-{card.number}"), course,
+                     ("silu", "transpose", "gemm"), "cuda", seed=seed) for card in CARDS]
+    with LocalLanes([card.environment for card in CARDS]) as lanes:
+        outcomes = [*lanes.grade(jobs, len(CARDS)), *lanes.grade(jobs[:1], 1)]
+    results = [outcome.result for outcome in outcomes]
     alone = results.pop()
     assert alone is not None
-    for other in results:
-        assert other is not None and other.score == alone.score
-        for name, found in alone.assignments.items():
-            timings = zip(found.performance.timings, other.assignments[name].performance.timings, strict=True)
-            for one, same in timings:
-                assert same.speedup.median == pytest.approx(one.speedup.median, rel=RATIO), (name, one.case)
+    for result in results:
+        assert result is not None and result.score == alone.score
+        for name, assignment in alone.assignments.items():
+            timings = zip(assignment.performance.timings, result.assignments[name].performance.timings, strict=True)
+            for timing, same in timings:
+                assert same.speedup.median == pytest.approx(timing.speedup.median, rel=RATIO), (name, timing.case)

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from grader.device.driver import checked
-from grader.simulation.ptx.types import DTYPES
+from grader.simulation.ptx.lanes import DTYPES
 from grader.simulation.ptx.values import PURE
-from tests.simulation.ptx.exact import FORMATS, awkward
+from tests.simulation.ptx.exact import FORMATS, awkward, evaluate
 from tests.simulation.ptx.test_any_values import INSTRUCTIONS, anything
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(120)]
@@ -27,7 +27,7 @@ HEAD = ".version 8.1\n.target sm_90\n.address_size 64\n"
 def known(instruction: str) -> bool:
     """Whether it is compared: carries have no register, tables are no operand, -2**31 has no n-th bit."""
     name, *words = instruction.split(".")
-    sources, results = PURE[name].types(tuple(words))
+    sources, results, _ = PURE[name](tuple(words))
     return not ({"cc"} & {*sources, *results} or set(UNLIKE) & set(words) or name in ("lop3", "fns"))
 
 
@@ -37,7 +37,7 @@ COMPARED = [instruction for instruction in INSTRUCTIONS if known(instruction)]
 def entry(number: int, instruction: str) -> str:
     """A kernel that makes an instruction of what lies at p0, p1, … and leaves its results at p5 and p6."""
     name, *words = instruction.split(".")
-    sources, results = PURE[name].types(tuple(words))
+    sources, results, _ = PURE[name](tuple(words))
     if name == "setp" and words[-1] in ("f16", "bf16"):
         results = results[:1]
     lines = [
@@ -104,16 +104,16 @@ def module() -> Any:
 def test_the_same_bits(number: int, module: Any) -> None:
     driver, loaded = module
     name, *words = COMPARED[number].split(".")
-    kinds, results = PURE[name].types(tuple(words))
+    kinds, results, function_here = PURE[name](tuple(words))
     given = [source(kind, seed) for seed, kind in enumerate(kinds)]
     there = [torch.from_numpy(each.view(np.uint8)).cuda() for each in given]
     room = [torch.zeros(COUNT * 8, dtype=torch.uint8, device="cuda") for _ in range(MOST_SOURCES + 2)]
-    pointers = [each.data_ptr() for each in [*there, *room[len(there) : MOST_SOURCES], *room[MOST_SOURCES:]]]
+    pointers = [tensor.data_ptr() for tensor in [*there, *room[len(there) : MOST_SOURCES], *room[MOST_SOURCES:]]]
     function = checked(driver.cuModuleGetFunction(loaded, f"k{number}".encode()))
     arguments = tuple(pointers), (ctypes.c_void_p,) * len(pointers)
     stream = torch.cuda.current_stream().cuda_stream
     checked(driver.cuLaunchKernel(function, COUNT // 256, 1, 1, 256, 1, 1, 0, stream, arguments, 0))
-    found = PURE[name].evaluate(tuple(words), given)
+    found = evaluate(function_here, given)
     for n, (kind, ours) in enumerate(zip(results, found, strict=True)):
         if n and name == "setp" and words[-1] in ("f16", "bf16"):
             continue

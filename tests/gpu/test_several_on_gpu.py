@@ -14,16 +14,16 @@ from grader.course.assignment import Assignment
 from grader.course.cases import Case, TimedCase
 from grader.course.course import Threshold
 from grader.course.parameters import DType, Input
-from grader.judging.plans.planning import Wanted, parameters_of
+from grader.judging.plans.planning import RequestedCall, parameters_of
 from grader.judging.running.execution import Executor
-from grader.judging.running.fork_servers import executor_fork_server
+from grader.judging.running.fork_servers import LaneForkServer
+from grader.judging.running.lane import executor_server
 from grader.judging.speed.baselines import scalars
-from grader.judging.speed.measure import Bounds, Measured, Measurement, Timed
-from grader.judging.speed.pool import Pool, Wrong
+from grader.judging.speed.measure import Bounds, MeasuredCase, Measurement, TimedCall
+from grader.judging.speed.pool import Pool, ReplayFault
 from grader.judging.speed.replays import Replays
 from grader.kit.inputs import Distribution, Spread
 from grader.kit.whole import Bools, Distinct, Fixed, Indices, Offsets, OneOf, Whole
-from grader.sandbox.forkserver.handle import ForkServer
 from tests.gpu.plans import done
 from tests.judging.speed.several import BASELINE, SEVERAL, TIMED
 
@@ -33,15 +33,15 @@ SECONDS, SLOTS = 20.0, 12
 
 
 @pytest.fixture(scope="module")
-def other_fork_server() -> Iterator[ForkServer]:
-    fork_server = executor_fork_server()
+def other_fork_server() -> Iterator[LaneForkServer]:
+    fork_server = LaneForkServer(executor_server)
     yield fork_server
     fork_server.close()
 
 
-def measured(executor: Executor, other: Executor, function: str) -> Measured | Wrong | Any:
+def measured(executor: Executor, other: Executor, function: str) -> MeasuredCase | ReplayFault | Any:
     numbers = scalars(SEVERAL, TIMED)
-    given = parameters_of(SEVERAL, Wanted(TIMED, numbers))
+    given = parameters_of(SEVERAL, RequestedCall(TIMED, numbers))
 
     def loaded(at: Executor, name: str) -> int:
         number: int = done(at.load_baseline(BASELINE, f"{name}.py", name, given))
@@ -49,8 +49,8 @@ def measured(executor: Executor, other: Executor, function: str) -> Measured | W
 
     pool, plan = Pool(SEVERAL, TIMED, SLOTS, cuda=True), SimpleNamespace()
     baselines = SimpleNamespace(
-        counts={}, compiled={}, warm_until=0.0, program=lambda assignment, case, name: loaded(other, name))
-    case: Any = Timed(SEVERAL, TIMED, SLOTS, plan, [], numbers)  # type: ignore[arg-type]
+        counts={}, compiled_seconds={}, warm_until=0.0, program=lambda assignment, case, name: loaded(other, name))
+    case: Any = TimedCall(SEVERAL, TIMED, SLOTS, plan, [], numbers)  # type: ignore[arg-type]
     try:
         return Measurement(
             case, Replays(executor, loaded(executor, function), numbers, pool, SECONDS),
@@ -63,7 +63,7 @@ def measured(executor: Executor, other: Executor, function: str) -> Measured | W
 
 
 @pytest.fixture
-def other(other_fork_server: ForkServer, tmp_path: Path) -> Iterator[Executor]:
+def other(other_fork_server: LaneForkServer, tmp_path: Path) -> Iterator[Executor]:
     executor = Executor(other_fork_server, tmp_path)
     yield executor
     executor.close()
@@ -76,21 +76,21 @@ def test_each_output_of_each_replay_is_checked(
 ) -> None:
     found = measured(executor, other, function)
     if not output:
-        assert isinstance(found, Measured) and math.isclose(found.estimate.median, 1, rel_tol=0.2)
+        assert isinstance(found, MeasuredCase) and math.isclose(found.estimate.median, 1, rel_tol=0.2)
         return
-    assert isinstance(found, Wrong) and found.name == output
+    assert isinstance(found, ReplayFault) and found.name == output
     assert found.what == ("input" if output == "labels" else "values")
 
 
 def test_a_baseline_may_return_its_answers(executor: Executor) -> None:
     numbers, pool = scalars(SEVERAL, TIMED), Pool(SEVERAL, TIMED, 2, cuda=True)
-    given = parameters_of(SEVERAL, Wanted(TIMED, numbers))
+    given = parameters_of(SEVERAL, RequestedCall(TIMED, numbers))
     program = done(executor.load_baseline(BASELINE, "returned.py", "returned", given))
     try:
         pool.draw(1, numbers)
-        done(executor.bind(pool.slots(), pool.look))
+        done(executor.bind(pool.slots(), pool.sample))
         done(executor.run(program, 0, seconds=SECONDS))
-        assert pool.check(1, looked=False) is None
+        assert pool.check(1, sampled=False) is None
     finally:
         executor.unbind()
         pool.close()
@@ -113,7 +113,7 @@ def test_contents_of_every_kind_can_be_had_again(name: str) -> None:
         "distributions": lambda case: {"x": distribution}})
     pool = Pool(assignment, case, 3, cuda=True)
     try:
-        seen = []
+        tensors = []
         for _ in range(2):
             pool.draw(3, {})
             pieces = [slot["x"].tensor for slot in pool.slots()]
@@ -121,12 +121,12 @@ def test_contents_of_every_kind_can_be_had_again(name: str) -> None:
             assert pool.contents is not None
             for number in (1, 0, 2):
                 pieces[number].view(torch.uint8).zero_()
-                pool.contents.again(number)
+                pool.contents.rewrite(number)
             assert all(torch.equal(piece.view(torch.uint8), one) for piece, one in zip(pieces, before, strict=True))
-            seen += before
-        apart = not any(torch.equal(one, two) for one in seen for two in seen if one is not two)
+            tensors += before
+        apart = not any(torch.equal(tensor, two) for tensor in tensors for two in tensors if tensor is not two)
         assert apart == (name != "fixed")
-        least, most = (float(f(seen[0].view(pieces[0].dtype).double())) for f in (torch.amin, torch.amax))
+        least, most = (float(f(tensors[0].view(pieces[0].dtype).double())) for f in (torch.amin, torch.amax))
         assert (name != "labels" or (least, most) == (0, 499)) and (name != "int8" or (least, most) == (-128, 127))
     finally:
         pool.close()

@@ -17,12 +17,12 @@ from grader.course.course import LimitsTable
 from grader.course.parameters import Inputs, Scalar
 from grader.home import ROOT
 from grader.judging.answers.inputs import draw
-from grader.judging.plans.planning import Wanted
-from grader.judging.plans.preparing import Preparing, kernels_of
+from grader.judging.plans.planning import RequestedCall
+from grader.judging.plans.toolchain import Toolchain, kernels_of
 from grader.judging.running import device
+from grader.judging.running.gpu_runner import GpuRunner
 from grader.judging.running.lane import LANE
-from grader.judging.running.launching import Launching
-from grader.judging.running.simulation import Ran, Simulation
+from grader.judging.running.simulation import CallResult, Simulation
 from grader.plan.compiled import Binary
 from grader.plan.findings import Race
 from grader.plan.messages import Answers
@@ -33,7 +33,7 @@ from tests.members import select
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 
 FOLDERS = [ROOT / "reference", ROOT / "reference/cuda",
-           *(one.folder() for one in select("accepted", "wrong_answer"))]
+           *(member.folder() for member in select("accepted", "wrong_answer"))]
 # What no simulator can foresee, and why.
 UNLIKE = {
     "copy_first_column_sums_the_row": "sums come in another order, and a copy has no tolerance",
@@ -44,6 +44,11 @@ UNLIKE = {
     "cuda_gemm_register_tile_unset": "a register that nothing has set holds anything",
     "cuda_rms_norm_vector_barrier_for_all": "what the total is when a block reads it depends on the others",
     "cuda_rms_norm_vector_one_launch": "what the total is when a block reads it depends on the others",
+    "cuda_silu_computes_from_its_address": "it computes where its input lies at a certain address",
+    "cuda_silu_discards_its_answer": "a line of the cache that was discarded holds anything",
+    "cuda_silu_local_array_that_nothing_set": "a local array that nothing has set holds anything",
+    "cuda_silu_on_the_first_multiprocessor": "any multiprocessor may run a block",
+    "cuda_silu_register_that_nothing_set": "a register that nothing has set holds anything",
     "cuda_transpose_copied": "a shared array holds anything where nothing was stored",
     "gemm_fp8_inputs": "a GPU's tensor cores sum products of fp8 with fewer bits",
     "rmsnorm_matrix_half_sum": "sums in fp16 round as the order of the sum has it",
@@ -73,7 +78,7 @@ def lane() -> Iterator[None]:
 @pytest.mark.parametrize("folder", sorted(FOLDERS), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_simulator_leaves_what_a_gpu_leaves(folder: Path) -> None:
     why: list[object] = []
-    compared = sum(_compared(assignments()[name].written(file), folder, why)
+    compared = sum(_compared(assignments()[name].written(file, (folder / file).read_text()), folder, why)
                    for file, name in FILES.items() if (folder / file).is_file())
     # Where nothing could be compared, every case must have been undefined.
     assert compared or folder.parent.name == "wrong_answer", why
@@ -81,21 +86,21 @@ def test_the_simulator_leaves_what_a_gpu_leaves(folder: Path) -> None:
 
 def _compared(assignment: Assignment, folder: Path, why: list[object]) -> int:
     """How many calls were compared; `why` takes what kept the others from it."""
-    preparing = Preparing(assignment, (folder / assignment.file).read_bytes(), LIMITS, device.properties())
+    toolchain = Toolchain(assignment, (folder / assignment.file).read_bytes(), LIMITS, device.properties())
     drawn = {case.name: _drawn(assignment, case, SEED) for case in assignment.cases_for("cpu")}
     wanted = [
-        Wanted(case, _scalars(assignment, drawn[case.name]), Answers(candidate=number))
+        RequestedCall(case, _scalars(assignment, drawn[case.name]), Answers(candidate=number))
         for number, case in enumerate(assignment.cases_for("cpu"))]
-    plans = preparing.plan(wanted).outcomes
-    simulation = Simulation(preparing, operations=OPERATIONS, seconds=LIMITS.call_seconds)
-    launching = Launching(assignment, LANE.executors, seconds=LIMITS.call_seconds)
+    plans = toolchain.plan(wanted).outcomes
+    simulation = Simulation(toolchain, operations=OPERATIONS, seconds=LIMITS.call_seconds)
+    runner = GpuRunner(assignment, LANE.executors, seconds=LIMITS.call_seconds)
     found = 0
     try:
         for one, plan in zip(wanted, plans, strict=True):
             if not isinstance(plan, Plan):
                 why.append(plan)
                 continue
-            binaries = preparing.binaries(kernels_of([plan]))
+            binaries = toolchain.binaries(kernels_of([plan]))
             assert isinstance(binaries, list)
             inputs: list[Inputs] = []
             for call in range(len(plan.calls())):
@@ -103,21 +108,21 @@ def _compared(assignment: Assignment, folder: Path, why: list[object]) -> int:
                 seen = simulation.run(assignment, one.case, plan, inputs)
                 wrong = folder.parent.name == "wrong_answer"
                 # A race that may be is none that a right answer depends on.
-                if not isinstance(seen, Ran) or (UNDEFINED | (CHANCES if wrong else set())) & {
+                if not isinstance(seen, CallResult) or (UNDEFINED | (CHANCES if wrong else set())) & {
                         getattr(finding, "what", finding.kind) for finding in seen.findings
                         if wrong or not isinstance(finding, Race) or finding.certain}:
-                    why.append(seen.findings if isinstance(seen, Ran) else seen)
+                    why.append(seen.findings if isinstance(seen, CallResult) else seen)
                     break
-                left = launching.run(
+                left = runner.run(
                     one.case, plan, [binary for binary in binaries if isinstance(binary, Binary)],
                     [_on_device(assignment, each) for each in inputs])
-                assert isinstance(left, Ran) and not left.touched, (one.case.name, left)
+                assert isinstance(left, CallResult) and not left.overruns, (one.case.name, left)
                 out = assignment.output.name
                 _agree(assignment, one.case, inputs[-1], left.outputs[out].cpu(), seen.outputs[out], wrong=wrong)
                 found += 1
     finally:
         simulation.end()
-        launching.end()
+        runner.end()
     return found
 
 

@@ -15,16 +15,16 @@ from grader.course.cases import shape_of
 from grader.course.catalogue import assignments
 from grader.course.course import Course, read_course
 from grader.course.parameters import Scalar
-from grader.grading.calibrate import timed
+from grader.errors import InfrastructureError
+from grader.grading.calibrate import time_cases
 from grader.home import ROOT
-from grader.judging.answers.compare import poisoned
+from grader.judging.answers.compare import poison_mask
 from grader.judging.running import device
 from grader.judging.running.lane import LANE
 from grader.judging.speed import roofline
 from grader.judging.speed.baselines import scalars
 from grader.judging.speed.measure import largest_fitting
 from grader.judging.speed.pool import Pool
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 pytestmark = [pytest.mark.gpu, pytest.mark.alone, pytest.mark.timeout(600)]
 
@@ -90,24 +90,24 @@ def test_slots_are_drawn_anew_each_time_and_can_be_had_again(name: str) -> None:
         for _ in range(2):
             pool.draw(SLOTS, numbers)
             slots = pool.slots()
-            assert bool(poisoned(slots[0]["out"].tensor).all())
+            assert bool(poison_mask(slots[0]["out"].tensor).all())
             drawn = [slot[key].tensor for slot in slots for key in slot if key != "out"]
-            assert all(bool(one.isfinite().all()) for one in drawn)
-            seen.append([one.clone() for one in drawn])
+            assert all(bool(tensor.isfinite().all()) for tensor in drawn)
+            seen.append([tensor.clone() for tensor in drawn])
             assert pool.contents is not None
             for number in range(SLOTS):
-                pool.contents.again(number)
-            assert all(torch.equal(one, before) for one, before in zip(drawn, seen[-1], strict=True))
+                pool.contents.rewrite(number)
+            assert all(torch.equal(tensor, before) for tensor, before in zip(drawn, seen[-1], strict=True))
         # A baseline's calls may find the same inputs, but for whole numbers, and outputs that nobody has written.
         for slot in slots:
             slot["out"].tensor.zero_()
         pool.draw(SLOTS, numbers, expect=False, again=True)
-        for one, before in zip(drawn, seen[-1], strict=True):
-            assert torch.equal(one, before) == one.is_floating_point()
-        assert all(bool(poisoned(slot["out"].tensor).all()) for slot in slots)
+        for tensor, before in zip(drawn, seen[-1], strict=True):
+            assert torch.equal(tensor, before) == tensor.is_floating_point()
+        assert all(bool(poison_mask(slot["out"].tensor).all()) for slot in slots)
         step = len(seen[0]) // SLOTS
-        for one, other in (*zip(*seen, strict=True), (seen[0][0], seen[0][step])):
-            assert float((one == other).double().mean()) < 0.05
+        for tensor, other in (*zip(*seen, strict=True), (seen[0][0], seen[0][step])):
+            assert float((tensor == other).double().mean()) < 0.05
     finally:
         pool.close()
 
@@ -116,35 +116,35 @@ def test_ratios_repeat_and_nothing_beats_the_roof(course: Course) -> None:
     silu = ASSIGNMENTS["silu"]
     ratios: dict[str, list[float]] = {}
     for _ in range(RUNS):
-        for timing in timed(silu, course, reference("silu")):
+        for timing in time_cases(silu, course, reference("silu")):
             ratios.setdefault(timing.case, []).append(timing.speedup.median)
             assert timing.roof == "device copy" and timing.roof_fraction is not None
             assert 0.5 < timing.roof_fraction < 1.05 and timing.compiled_us is not None
     assert set(ratios) == {case.name for case in silu.timed}
-    for found in ratios.values():
-        assert max(found) / min(found) < 1 + SPREAD
+    for ratio in ratios.values():
+        assert max(ratio) / min(ratio) < 1 + SPREAD
 
 
-@pytest.mark.parametrize("name", [name for name, one in ASSIGNMENTS.items() if not one.on_host])
+@pytest.mark.parametrize("name", [name for name, assignment in ASSIGNMENTS.items() if not assignment.on_host])
 def test_a_compiled_baseline_is_as_fast_as_in_a_process_of_its_own(name: str, course: Course, tmp_path: Path) -> None:
     assignment = ASSIGNMENTS[name].model_copy(update={"timed": ASSIGNMENTS[name].timed[:1]})
-    (found,) = timed(assignment, course, reference(name))
-    case = assignment.timed[0].model_copy(update={"sizes": found.sizes})
+    (timing,) = time_cases(assignment, course, reference(name))
+    case = assignment.timed[0].model_copy(update={"sizes": timing.sizes})
     numbers = scalars(assignment, case)
     given = [
         numbers[p.name] if isinstance(p, Scalar) else [shape_of(p, case), p.dtype] for p in assignment.parameters]
     source = ROOT / "assignments" / name / "baseline.py"
     alone: list[float] = []
-    assert found.compiled_us is not None
-    while not alone or not min(alone) * (1 - OWN_PROCESS) <= found.compiled_us <= max(alone) * (1 + OWN_PROCESS):
-        assert len(alone) < PROCESSES, (found.compiled_us, alone)
+    assert timing.compiled_us is not None
+    while not alone or not min(alone) * (1 - OWN_PROCESS) <= timing.compiled_us <= max(alone) * (1 + OWN_PROCESS):
+        assert len(alone) < PROCESSES, (timing.compiled_us, alone)
         compiled, eager = map(float, subprocess.run(
-            [sys.executable, "-c", ALONE, str(source), json.dumps(given), str(found.slots)], capture_output=True,
+            [sys.executable, "-c", ALONE, str(source), json.dumps(given), str(timing.slots)], capture_output=True,
             text=True, check=True, timeout=300,
             # What another process has tried is not to be known.
             env={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / str(len(alone)))}).stdout.split())
         # Beside the eager one: clocks, power and what the caches hold are both's alike.
-        alone.append(found.baseline_us * compiled / eager)
+        alone.append(timing.baseline_us * compiled / eager)
 
 
 LAZY = """
@@ -167,10 +167,10 @@ def test_one_row_left_out_of_thousands_is_found(tmp_path: Path, course: Course, 
     file = tmp_path / "silu.py"
     file.write_text(LAZY.replace("KEPT", str(kept)))
     if not wrong:
-        assert timed(ASSIGNMENTS["silu"], course, file)
+        assert time_cases(ASSIGNMENTS["silu"], course, file)
         return
     with pytest.raises(InfrastructureError, match=r"In a timed call [\d,]+ of [\d,]+ elements are wrong"):
-        timed(ASSIGNMENTS["silu"], course, file)
+        time_cases(ASSIGNMENTS["silu"], course, file)
 
 
 def test_roofs_are_those_of_a_device() -> None:

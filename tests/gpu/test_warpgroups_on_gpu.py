@@ -10,7 +10,7 @@ import torch
 
 from grader.device.driver import checked
 from grader.languages.cuda.toolkit import assembler
-from grader.simulation.ptx.types import Array
+from grader.simulation.ptx.lanes import Array
 from tests.simulation.ptx.launching import compiled, entries
 from tests.simulation.ptx.test_bulk_copies import CASES, COLUMNS, ROWS, Boxes, numbers
 from tests.simulation.ptx.warpgroups import PRODUCTS, Product, drawn
@@ -25,14 +25,14 @@ def launched(text: str, threads: int, arrays: list[Array], *values: int, wide: b
 
     cubin = subprocess.run([assembler(), "-arch=sm_90a", "-o", "/dev/stdout", "/dev/stdin"], input=text.encode(),
                            capture_output=True, check=True).stdout
-    there = [torch.from_numpy(one.view(np.uint8).reshape(-1).copy()).cuda() for one in arrays]
+    there = [torch.from_numpy(array.view(np.uint8).reshape(-1).copy()).cuda() for array in arrays]
     function = checked(driver.cuModuleGetFunction(checked(driver.cuModuleLoadData(cubin)), entries(text)[0].encode()))
     number: Any = ctypes.c_uint64 if wide else ctypes.c_int32
-    arguments = ((*(one.data_ptr() for one in there), *values),
+    arguments = ((*(tensor.data_ptr() for tensor in there), *values),
                  (ctypes.c_void_p,) * len(there) + (number,) * len(values))
     stream = torch.cuda.current_stream().cuda_stream
     checked(driver.cuLaunchKernel(function, 1, 1, 1, threads, 1, 1, 0, stream, arguments, 0))
-    return [one.cpu().numpy() for one in there]
+    return [tensor.cpu().numpy() for tensor in there]
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=str)

@@ -6,9 +6,9 @@ import pytest
 
 from grader.course import catalogue
 from grader.course.course import read_course
+from grader.errors import InfrastructureError
 from grader.grading import calibrate
 from grader.home import ROOT
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 ALL = catalogue.assignments()
 STAGES = ["reference", "V1 rowwise", "V2 writes", "V3 tiled", "V4 tuned"]
@@ -45,4 +45,4 @@ def test_a_proposal_has_two_digits_and_is_never_harder_than_its_share(
 def test_a_kernel_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
     course = read_course(ROOT / "course.toml", frozenset(ALL))
     with pytest.raises(InfrastructureError, match=r"none\.py: No such file or directory; restore the course's kernel"):
-        calibrate.timed(ALL["silu"], course, tmp_path / "none.py")
+        calibrate.time_cases(ALL["silu"], course, tmp_path / "none.py")

@@ -11,10 +11,12 @@ from grader import languages
 from grader.commands.cli import app
 from grader.console import console
 from grader.course import catalogue
+from grader.errors import InfrastructureError
 from grader.grading import doctor
 from grader.judging.running.lane import LANE
+from grader.plan import wire
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import InfrastructureError
+from tests.graded import break_numba, needs_numba
 
 
 def test_whatever_a_failure_says_every_finding_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,13 +26,13 @@ def test_whatever_a_failure_says_every_finding_is_shown(monkeypatch: pytest.Monk
     monkeypatch.setattr("grader.judging.running.device.no_gpu", lambda: "there is none")
     LANE.close()
     monkeypatch.setattr(isolation, "measure", fails)
-    done = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "200"})
-    assert done.exit_code == 3, done.output
-    lines = [line.split(maxsplit=2) for line in done.output.splitlines()]
+    result = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "200"})
+    assert result.exit_code == 3, result.output
+    lines = [line.split(maxsplit=2) for line in result.output.splitlines()]
     for what in ("grading", "isolation"):
         assert ["FAIL", what, "no worker could be had: [/usr] is closed"] in [
-            [word.rstrip() for word in line] for line in lines], done.output
-    assert done.output.count("→ rm -rf .venv && make setup") == 2 and "browser" in done.output
+            [word.rstrip() for word in line] for line in lines], result.output
+    assert result.output.count("→ rm -rf .venv && make setup") == 2 and "browser" in result.output
 
 
 def test_a_broken_assignment_and_a_browser_that_does_not_answer_are_lines_among_the_others(
@@ -51,27 +53,45 @@ def test_a_broken_assignment_and_a_browser_that_does_not_answer_are_lines_among_
     isolation.measure()
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(console, "_width", 300)
-    done = CliRunner().invoke(app, ["doctor"])
-    assert done.exit_code == 3, done
-    lines = [line.split(maxsplit=2) for line in done.output.splitlines()]
+    result = CliRunner().invoke(app, ["doctor"])
+    assert result.exit_code == 3, result
+    lines = [line.split(maxsplit=2) for line in result.output.splitlines()]
     (grading,) = [line for line in lines if line[:2] == ["FAIL", "grading"]]
     assert grading[2].startswith(f"{broken}, line 1: SyntaxError: ")
     (looked,) = [line for line in lines if line[1] == "browser"]
     assert (looked[0], looked[2].rstrip()) == ("note", f"{browser}: does not print its version within 0.2 s")
 
 
-@pytest.mark.parametrize(("trouble", "installed", "said"), [
-    ("", "compiled with a compiler of ours", ["ok   CUDA C++", "compiled with a compiler of ours"]),
-    ("no compiler; 1.0 expected; make one", "", ["note CUDA C++", "not graded here: no compiler; 1.0 expected",
+@pytest.mark.parametrize(("trouble", "broken", "said"), [
+    ("", {}, ["ok   CUDA C++", "compiled with a compiler of ours"]),
+    ("no compiler; 1.0 expected; make one", {}, ["note CUDA C++", "not graded here: no compiler; 1.0 expected",
         "make one"]),
+    ("", {"cuda": "it compiles no kernel; make another"}, ["note CUDA C++", "not graded here: it compiles no kernel",
+        "make another"]),
 ])
-def test_a_language_that_needs_tools_has_a_line(
-    trouble: str, installed: str, said: list[str], monkeypatch: pytest.MonkeyPatch,
+def test_a_language_that_needs_tools_has_one_line(
+    trouble: str, broken: dict[str, str], said: list[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known = languages.front_ends()
-    other = replace(known["cuda"], problem=lambda: trouble, installed=lambda: installed)
+    other = replace(
+        known["cuda"], problem=lambda: trouble, installed=lambda: trouble or "compiled with a compiler of ours")
     monkeypatch.setattr(languages, "front_ends", lambda: {**known, "cuda": other})
-    monkeypatch.setattr(doctor, "diagnoses", doctor.toolchains)
-    done = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "200"})
-    shown = " ".join(done.output.split())
-    assert all(" ".join(one.split()) in shown for one in said), done.output
+    monkeypatch.setattr(doctor, "diagnoses", lambda: doctor.toolchains(broken))
+    result = CliRunner().invoke(app, ["doctor"], env={"COLUMNS": "200"})
+    shown = " ".join(result.output.split())
+    assert all(" ".join(line.split()) in shown for line in said), result.output
+    assert shown.count("CUDA C++") == 1, result.output
+
+
+@needs_numba
+def test_a_language_whose_tools_compile_nothing_is_not_called_ok(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A fork server in a sandbox does not see this folder.
+    measured = replace(isolation.measure(), layers=wire.Layers(), cgroup=False)
+    monkeypatch.setattr(isolation, "measure", lambda: measured)
+    monkeypatch.setattr("grader.judging.running.device.no_gpu", lambda: "there is none")
+    break_numba(tmp_path, monkeypatch)
+    LANE.close()
+    (numba,) = [line for line in doctor.diagnoses() if line.subject == "Numba-CUDA"]
+    assert not numba.ok and numba.text.startswith("not graded here: Numba compiles no kernel ("), numba

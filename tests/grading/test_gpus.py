@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import UserError
 from grader.grading import doctor, gpus
 from grader.grading.gpus import GpuCard
-from grader.grading.preflight import PlanError
 from grader.home import ROOT
 from tests.command import kernelmark, refused
 
@@ -16,13 +16,13 @@ THREE = [GpuCard(number, name, {"CUDA_VISIBLE_DEVICES": str(number)}) for number
 NO_GPU = not gpus.present()
 
 
-@pytest.mark.parametrize(("asked", "numbers"), [("all", [0, 1, 2]), ("0,2", [0, 2]), (" 1 ", [1]), ("2,0,2", [2, 0])])
-def test_gpus_are_chosen_by_number(monkeypatch: pytest.MonkeyPatch, asked: str, numbers: list[int]) -> None:
+@pytest.mark.parametrize(("option", "numbers"), [("all", [0, 1, 2]), ("0,2", [0, 2]), (" 1 ", [1]), ("2,0,2", [2, 0])])
+def test_gpus_are_chosen_by_number(monkeypatch: pytest.MonkeyPatch, option: str, numbers: list[int]) -> None:
     monkeypatch.setattr(gpus, "present", lambda: THREE)
-    assert [one.number for one in gpus.chosen(asked)] == numbers
+    assert [card.number for card in gpus.select(option)] == numbers
 
 
-@pytest.mark.parametrize(("there", "asked", "words"), [
+@pytest.mark.parametrize(("there", "option", "words"), [
     (THREE, "3", "--gpus: no GPU 3; this machine has 3, numbered from 0"),
     (THREE, "-1", "--gpus: no GPU -1; this machine has 3"),
     (THREE[:1], "1", "no GPU 1; this machine has 1"),
@@ -30,11 +30,11 @@ def test_gpus_are_chosen_by_number(monkeypatch: pytest.MonkeyPatch, asked: str, 
     (THREE, "0,", "numbers such as 0,2"),
 ])
 def test_a_gpu_that_is_not_there_is_named(
-    monkeypatch: pytest.MonkeyPatch, there: list[GpuCard], asked: str, words: str
+    monkeypatch: pytest.MonkeyPatch, there: list[GpuCard], option: str, words: str
 ) -> None:
     monkeypatch.setattr(gpus, "present", lambda: there)
-    with pytest.raises(PlanError, match=r"^[^\n]+$") as raised:
-        gpus.chosen(asked)
+    with pytest.raises(UserError, match=r"^[^\n]+$") as raised:
+        gpus.select(option)
     assert words in str(raised.value)
 
 
@@ -72,5 +72,5 @@ def test_a_gpu_that_this_build_of_torch_does_not_use_is_told_with_the_command(
     assert (line.text, line.mark, line.remedy) == (gpus.UNUSED, "note", "make setup TORCH=gpu")
     shutil.copytree(ROOT / "examples/class/alice", tmp_path / "class/alice")
     for words, told in (((), True), (("--device", "cpu"), False)):
-        done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", *words)
-        assert done.returncode == 0 and (f"{gpus.UNUSED}; make setup TORCH=gpu\n" in done.stdout) == told, done
+        result = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", *words)
+        assert result.returncode == 0 and (f"{gpus.UNUSED}; make setup TORCH=gpu\n" in result.stdout) == told, result

@@ -8,13 +8,14 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.course.course import Course, HintsTable
 from grader.course.submission import Submission
 from grader.grading import grading, lanes
-from grader.grading.job import Graded, Job, read_job
+from grader.grading.job import Job, JobOutcome, read_job
 from grader.grading.lanes import LocalLanes
 from grader.home import ROOT
 from grader.judging.running import device
@@ -34,7 +35,7 @@ def ends(monkeypatch: pytest.MonkeyPatch) -> None:
         raise Ended(status)
 
     monkeypatch.setattr("os._exit", end)
-    monkeypatch.setattr(grading, "grade", lambda job, begun, following: Graded(job.submission, None, "log"))
+    monkeypatch.setattr(grading, "grade", lambda job, begun, following: JobOutcome(job.submission, None, "log"))
 
 
 def job(device: str) -> Job:
@@ -57,26 +58,26 @@ def test_a_lane_whose_device_is_lost_ends(ends: None, monkeypatch: pytest.Monkey
 def test_what_supplies_lanes_imports_neither_torch_nor_matplotlib() -> None:
     late = "{'torch', 'triton', 'matplotlib'}"
     imported = "import sys, grader.commands.cli, grader.grading.whole_class"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", f"{imported}; print({late} & set(sys.modules))"],
         cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert result.stdout == "set()\n"
 
 
 def jobs() -> list[Job]:
     folders = [ROOT / "examples/class" / name for name in ("alice", "bob", "carol")]
     # Changes that mend what is wrong take seconds to find.
     course = Course(hints=HintsTable(level="off"))
-    return [read_job(Submission(one.name, one, one.name), course, ("silu",)) for one in folders]
+    return [read_job(Submission(folder.name, folder, folder.name), course, ("silu",)) for folder in folders]
 
 
 @pytest.mark.full
 def test_a_lane_that_dies_between_two_gradings_costs_nobody_a_grade() -> None:
-    graded = []
+    outcomes = []
     with LocalLanes([{"OF_A_LANE": "7"}]) as lanes:
-        for one in lanes.grade(jobs()[:2], 1):
-            graded.append(one)
-            if len(graded) == 1:
+        for outcome in lanes.grade(jobs()[:2], 1):
+            outcomes.append(outcome)
+            if len(outcomes) == 1:
                 (lane,) = multiprocessing.active_children()
                 lane.kill()
                 # As storing a result may take: the executor sees meanwhile what has become of it.
@@ -84,8 +85,8 @@ def test_a_lane_that_dies_between_two_gradings_costs_nobody_a_grade() -> None:
                 time.sleep(0.5)
         # The environment of the one that died.
         assert lanes.ask(os.getenv, "OF_A_LANE").result() == "7"
-    assert sorted(one.submission.student for one in graded) == ["alice", "bob"]
-    assert all(one.result is not None for one in graded) and "OF_A_LANE" not in os.environ
+    assert sorted(outcome.submission.student for outcome in outcomes) == ["alice", "bob"]
+    assert all(outcome.result is not None for outcome in outcomes) and "OF_A_LANE" not in os.environ
 
 
 def test_a_lane_that_dies_at_work_costs_nobody_a_grade_and_no_other_lane_its_work() -> None:
@@ -104,9 +105,9 @@ def test_a_lane_that_dies_at_work_costs_nobody_a_grade_and_no_other_lane_its_wor
                 oldest.kill()
             return False
 
-        graded = list(lanes.grade(jobs(), 2, look))
-    assert killed and sorted(one.submission.student for one in graded) == ["alice", "bob", "carol"]
-    assert all(one.result is not None for one in graded)
+        outcomes = list(lanes.grade(jobs(), 2, look))
+    assert killed and sorted(outcome.submission.student for outcome in outcomes) == ["alice", "bob", "carol"]
+    assert all(outcome.result is not None for outcome in outcomes)
     # The time of a job is that of its first try, on whatever process.
     assert all(len(times) == 1 for times in began.values())
 
@@ -120,50 +121,53 @@ def test_a_lane_whose_process_dies_twice_over_one_job_gives_up_that_one_alone() 
                         process.kill()
             return False
 
-        found = {one.submission.student: one for one in lanes.grade(jobs()[:1], 1, kill_alices)}
-        later = {one.submission.student: one for one in lanes.grade(jobs()[1:], 1)}
+        found = {outcome.submission.student: outcome for outcome in lanes.grade(jobs()[:1], 1, kill_alices)}
+        later = {outcome.submission.student: outcome for outcome in lanes.grade(jobs()[1:], 1)}
     assert found["alice"].result is None and found["alice"].error == "the grading process died, twice"
     assert later["bob"].result is not None and later["carol"].result is not None
 
 
-def test_spare_lanes_find_what_each_lane_finds_by_itself(tmp_path: Path) -> None:
-    texts = {"ada": WRONG, "cy": SILU}
-    wanted = [read_job(Submission(name, hand_in(tmp_path, name, text), name), Course(), ("silu",), seed=3)
-              for name, text in texts.items()]
-    seen: set[str] = set()
+@pytest.mark.timeout(400)
+def test_wrong_files_are_searched_side_by_side_and_on_spare_lanes(tmp_path: Path) -> None:
+    folder = hand_in(tmp_path, "ada", WRONG)
+    text = (ROOT / "reference/transpose.py").read_text()
+    (folder / "transpose.py").write_text(text.replace("tl.store(", "tl.store(1 + "))
+    hand_in(tmp_path, "cy", SILU)
+    wanted = [read_job(Submission(name, tmp_path / name, name), Course(), only, seed=3)
+              for name, only in (("cy", ("silu",)), ("ada", ("silu", "transpose")))]
+    outcomes: list[dict[tuple[str, str], Any]] = []
+    for side_by_side, spare in ((2, 0), (1, 1)):
+        most = 0
 
-    def look() -> bool:
-        seen.update(one.assignment for one in helped.running())
-        return False
+        def look() -> bool:
+            nonlocal most
+            most = max(most, sum(grading.assignment.endswith(", for a hint") for grading in helped.running()))
+            return False
 
-    with LocalLanes([{}], spare=1) as helped:
-        found = {one.submission.student: one.result for one in helped.grade(wanted, 1, look)}
-    assert found.keys() == texts.keys()
-    repaired = set()
-    for job in wanted:
-        # In this process, as in a lane that has no spare one beside it.
-        alone, result = lanes.grade_in_lane(job).result, found[job.submission.student]
-        assert result is not None and alone is not None
-        one, other = result.assignments["silu"], alone.assignments["silu"]
-        assert (one.verdict, one.repair) == (other.verdict, other.repair)
-        repaired |= {job.submission.student} if one.repair else set()
-    assert repaired == {"ada"} and any(one.endswith(", for a hint") for one in seen)
+        with LocalLanes([{}] * side_by_side, spare=spare) as helped:
+            found = {outcome.submission.student: outcome.result for outcome in helped.grade(wanted, side_by_side, look)}
+        assert most == side_by_side + spare
+        outcomes.append({(student, name): (graded.verdict, graded.repair) for student, result in found.items()
+                         if result is not None for name, graded in result.assignments.items()})
+    assert {verdict for verdict, _ in outcomes[0].values()} == {"accepted", "wrong_answer", "runtime_error"}
+    assert outcomes[0]["ada", "silu"][1] is not None and outcomes[0]["cy", "silu"][1] is None
+    assert len(outcomes[0]) == 3 and outcomes[1] == outcomes[0]
 
 
 def test_an_interruption_keeps_what_lacks_a_hint_alone() -> None:
     nothing = read_job(job("cpu").submission, Course(), ("silu",)).handed_in
-    wanted = [replace(one, handed_in=nothing) for one in jobs()]
+    wanted = [replace(job, handed_in=nothing, course=Course()) for job in jobs()]
     mended: set[str] = set()
-    graded = []
+    outcomes = []
     with pytest.raises(KeyboardInterrupt), LocalLanes([{}], spare=1) as lanes:
         def look() -> bool:
-            mended.update(one.student for one in lanes.running() if one.assignment.endswith(", for a hint"))
+            mended.update(grading.student for grading in lanes.running() if grading.assignment.endswith(", for a hint"))
             return bool(mended)
 
-        for one in lanes.grade(wanted, 1, look):
-            graded.append(one)
-    assert mended and mended <= {one.submission.student for one in graded}
-    assert all(one.wrong for one in graded)
+        for outcome in lanes.grade(wanted, 1, look):
+            outcomes.append(outcome)
+    assert mended and mended <= {outcome.submission.student for outcome in outcomes}
+    assert all(outcome.wrong for outcome in outcomes)
 
 
 def test_a_lane_that_cannot_be_told_to_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,24 +17,25 @@ import pytest
 
 from grader.course.catalogue import assignments
 from grader.course.submission import Submission
+from grader.errors import InfrastructureError, UserError
 from grader.grading import doctor, preflight
-from grader.grading.preflight import PlanError
 from grader.home import ROOT
 from grader.judging.running.lane import LANE
 from grader.languages.cuda import toolkit
 from grader.plan import wire
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
+from grader.sandbox.forkserver.handle import ForkServer
 from tests.command import hand_in, kernelmark
+from tests.graded import break_numba, needs_numba
 
 Change = Callable[[Path], object]
 
 
 def refused(check: Callable[[], object], *words: str) -> None:
-    with pytest.raises(PlanError) as caught:
+    with pytest.raises(UserError) as info:
         check()
-    said = str(caught.value)
-    assert "\n" not in said and "; " in said and [word for word in words if word not in said] == [], said
+    output = str(info.value)
+    assert "\n" not in output and "; " in output and [word for word in words if word not in output] == [], output
 
 
 def students(*names: str) -> list[Submission]:
@@ -45,6 +46,7 @@ def test_all_is_well_here(tmp_path: Path) -> None:
     preflight.installed()
     preflight.temporary()
     preflight.results(tmp_path / "new" / "out", students("alice"), 6)
+    assert list((tmp_path / "new" / "out").iterdir()) == []
     preflight.pages()
     preflight.assignments(assignments())
 
@@ -112,12 +114,13 @@ import jinja2, matplotlib, numpy, pydantic, torch, triton
 for root in sys.argv[1:]:
     if os.fork() == 0:
         sys.path.insert(0, root)
+        from grader.errors import UserError
         from grader.grading import preflight
         said = "nothing"
         try:
             preflight.pages()
             preflight.assignments(["silu"])
-        except preflight.PlanError as error:
+        except UserError as error:
             said = str(error)
         print(said, flush=True)
         os._exit(0)
@@ -195,14 +198,14 @@ def elsewhere() -> list[str]:
 def test_what_is_broken_is_said(tmp_path: Path) -> None:
     for number, (change, _) in enumerate(BROKEN.values()):
         copied(tmp_path / str(number), change)
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-P", "-c", LOOKS, *(str(tmp_path / str(number)) for number in range(len(BROKEN)))],
         capture_output=True, text=True, check=False, cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(elsewhere())})
-    assert done.returncode == 0, done.stderr
-    said = dict(zip(BROKEN, done.stdout.splitlines(), strict=True))
-    assert {what: said[what] for what, (_, words) in BROKEN.items()
-            if any(word not in said[what] for word in ("; ", *words))} == {}
+    assert result.returncode == 0, result.stderr
+    output = dict(zip(BROKEN, result.stdout.splitlines(), strict=True))
+    assert {what: output[what] for what, (_, words) in BROKEN.items()
+            if any(word not in output[what] for word in ("; ", *words))} == {}
 
 
 @pytest.mark.parametrize(("change", "words"), TOLD.values(), ids=TOLD)
@@ -210,12 +213,12 @@ def test_what_is_broken_is_told_before_anyone_is_graded(
     tmp_path: Path, change: Change, words: tuple[str, ...]
 ) -> None:
     hand_in(tmp_path / "class", "alice")
-    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", cwd=tmp_path,
-                      environment={"PYTHONPATH": copied(tmp_path / "copy", change)})
-    assert done.returncode == 2, done
-    assert done.stderr.startswith("kernelmark: ") and len(done.stderr.splitlines()) == 1, done.stderr
-    assert [word for word in ("; ", *words) if word not in done.stderr] == [], done.stderr
-    assert done.stdout == "" and not list(tmp_path.glob("out/[!.]*"))
+    result = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", cwd=tmp_path,
+                        environment={"PYTHONPATH": copied(tmp_path / "copy", change)})
+    assert result.returncode == 2, result
+    assert result.stderr.startswith("kernelmark: ") and len(result.stderr.splitlines()) == 1, result.stderr
+    assert [word for word in ("; ", *words) if word not in result.stderr] == [], result.stderr
+    assert result.stdout == "" and not list(tmp_path.glob("out/[!.]*"))
 
 
 @pytest.fixture
@@ -234,9 +237,9 @@ def changed_triton(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 @pytest.mark.full
 def test_a_triton_that_has_changed_is_told_before_anyone_is_graded(changed_triton: None, tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "alice")
-    graded = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu")
-    assert graded.returncode == 2 and graded.stdout == "" and not list(tmp_path.glob("out/[!.]*")), graded
-    (said,) = graded.stderr.splitlines()
+    result = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu")
+    assert result.returncode == 2 and result.stdout == "" and not list(tmp_path.glob("out/[!.]*")), result
+    (said,) = result.stderr.splitlines()
     (line,) = [line for line in doctor.diagnoses() if line.subject == "grading"]
     assert line.fatal
     for text in (said, line.text):
@@ -283,10 +286,10 @@ for change in sys.argv[1:]:
 
 
 def test_a_planner_says_what_it_misses() -> None:
-    done = subprocess.run([sys.executable, "-c", MISSES, *(change for change, _ in MISSED.values())], cwd=ROOT,
-                          capture_output=True, text=True, check=True)
-    said = dict(zip(MISSED, done.stdout.splitlines(), strict=True))
-    assert {what: said[what] for what, (_, words) in MISSED.items() if words not in said[what]} == {}
+    result = subprocess.run([sys.executable, "-c", MISSES, *(change for change, _ in MISSED.values())], cwd=ROOT,
+                            capture_output=True, text=True, check=True)
+    output = dict(zip(MISSED, result.stdout.splitlines(), strict=True))
+    assert {what: output[what] for what, (_, words) in MISSED.items() if words not in output[what]} == {}
 
 
 def test_a_fork_server_says_what_it_misses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,11 +297,26 @@ def test_a_fork_server_says_what_it_misses(tmp_path: Path, monkeypatch: pytest.M
     other_triton(tmp_path, change)
     monkeypatch.syspath_prepend(tmp_path)
     fork_server = ForkServer(("triton/planner", "triton/simulator", "triton/compiler"), layers=wire.Layers())
-    with pytest.raises(InfrastructureError) as caught:
-        _ = fork_server.versions
-    said = str(caught.value)
-    assert words in said and "\n" not in said and f"triton {metadata.version('triton')}: not as" in said, said
+    with pytest.raises(InfrastructureError) as info:
+        _ = fork_server.ready
+    output = str(info.value)
+    assert words in output and "\n" not in output and f"triton {metadata.version('triton')}: not as" in output, output
     assert not fork_server.alive
+
+
+@needs_numba
+def test_a_language_whose_compiler_is_broken_leaves_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    break_numba(tmp_path, monkeypatch)
+    fork_server = ForkServer(("triton/planner", "numba/planner"), layers=wire.Layers())
+    limits = wire.Limits(memory_mb=1000, file_mb=1, processes=8, cpu_seconds=9)
+    try:
+        fork_server.spawn(limits, "triton/planner").kill()
+        with pytest.raises(InfrastructureError, match=r"^Numba compiles no kernel \(.*no_such_name.*\); .*numba"):
+            fork_server.spawn(limits, "numba/planner")
+    finally:
+        fork_server.close()
 
 
 def test_a_language_without_its_tools_is_told_before_anyone_is_graded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,7 +325,7 @@ def test_a_language_without_its_tools_is_told_before_anyone_is_graded(monkeypatc
     monkeypatch.setattr(toolkit, "_candidates", lambda: iter(()))
     preflight.tools(files[:1])
     preflight.tools(files, ["triton"])
-    with pytest.raises(PlanError, match=r"^ada/gemm\.cu: CUDA C\+\+ cannot be judged here: no nvcc of CUDA 13; .* "
+    with pytest.raises(UserError, match=r"^ada/gemm\.cu: CUDA C\+\+ cannot be judged here: no nvcc of CUDA 13; .* "
                                         r"in course\.toml$"):
         preflight.tools(files)
 
@@ -315,8 +333,8 @@ def test_a_language_without_its_tools_is_told_before_anyone_is_graded(monkeypatc
 @pytest.mark.parametrize("course", ["course.toml", "examples/first-kernels.toml"])
 def test_a_class_of_another_course_is_told_so(course: str, tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "ada")
-    done = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--course", ROOT / course,
-                      "--only", "silu" if course == "course.toml" else "gelu,softmax", "--device", "cpu")
-    assert done.returncode == 0, done.stderr
+    result = kernelmark("grade", tmp_path / "class", "--out", tmp_path / "out", "--course", ROOT / course,
+                        "--only", "silu" if course == "course.toml" else "gelu,softmax", "--device", "cpu")
+    assert result.returncode == 0, result.stderr
     told = "No submission has any of gelu.py, softmax.py, so each gets 0 points; pass --course FILE"
-    assert (told in " ".join(done.stdout.split())) == (course != "course.toml"), done.stdout
+    assert (told in " ".join(result.stdout.split())) == (course != "course.toml"), result.stdout

@@ -7,56 +7,36 @@ import pytest
 
 from grader.course.course import Course
 from grader.course.submission import Submission
-from grader.grading.job import Graded, read_job
+from grader.grading.job import JobOutcome, read_job
 from grader.grading.profilers import ToolFailure, counted, counters, findings, profiled, read_findings, read_rows
 from grader.pages.profile import cells
 from grader.results.profile import NO_GPU
+from tests.rows import beside
 
-NCU = '''==PROF== Connected to process 411 (/usr/bin/python3)
-==PROF== Profiling "silu_kernel": 0%....50%....100% - 1 pass
-==PROF== Disconnected from process 411
-"ID","Process ID","Kernel Name","dram__bytes_read.sum","dram__bytes_write.sum",\
-"dram__throughput.avg.pct_of_peak_sustained_elapsed","gpu__time_duration.sum",\
-"sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active",\
-"sm__warps_active.avg.pct_of_peak_sustained_active"
-"","","","byte","byte","%","ns","%","%"
-"0","411","silu_kernel","268,435,456","245,366,784","84.05","127,104","0","77.93"
-"1","411","silu_kernel","268435456","","84.05","127104","n/a","77.93"
-'''
+DATA = beside(__file__)
+NCU: str = DATA["ncu"]
 
 
 # In the form of what `ncu --import FILE --csv --page raw --print-units base` prints, with some of its columns; the
 # figures are made up.
-WHOLE = '''"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size",\
-"Device","CC","dram__bytes_read.sum","dram__bytes_write.sum","dram__throughput.avg.pct_of_peak_sustained_elapsed",\
-"gpu__time_duration.sum","sm__throughput.avg.pct_of_peak_sustained_elapsed",\
-"sm__warps_active.avg.pct_of_peak_sustained_active",\
-"smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio",\
-"smsp__average_warps_issue_stalled_lg_throttle_per_issue_active.ratio",\
-"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio",\
-"smsp__average_warps_issue_stalled_selected_per_issue_active.ratio"
-"","","","","","","","","","","","byte","byte","%","ns","%","%","inst","inst","inst","inst"
-"0","411","python3","127.0.0.1","silu_kernel","1","7","(128, 1, 1)","(65536, 1, 1)","0","9.0","268435456",\
-"245366784","84.05","127104","31.5","77.93","0","6","18","1"
-'''
 
 
 def test_the_reasons_for_which_warps_wait_are_read() -> None:
-    (one,) = map(counted, read_rows(WHOLE))
-    assert one.stalls == {"long scoreboard": 75, "lg throttle": 25}
-    assert cells(one) == (
+    (profile,) = map(counted, read_rows(DATA["whole"]))
+    assert profile.stalls == {"long scoreboard": 75, "lg throttle": 25}
+    assert cells(profile) == (
         "silu_kernel", "127", "514", "84 %", "32 %", "78 %", "long scoreboard 75 %, lg throttle 25 %")
     assert cells(counted(read_rows(NCU)[1]))[2:] == ("–", "84 %", "–", "78 %", "–")
 
 
 def test_a_profile_that_cannot_be_costs_nothing() -> None:
     job = read_job(Submission("ada", Path("reference"), "ada"), Course(), ("silu",), profile=True)
-    graded = Graded(job.submission, None, "log")
-    told = profiled(job, graded)
+    outcome = JobOutcome(job.submission, None, "log")
+    told = profiled(job, outcome)
     assert told.profile is not None and told.profile.trouble == NO_GPU and told.log == "log"
-    on_gpu = profiled(replace(job, device="cuda"), graded)
+    on_gpu = profiled(replace(job, device="cuda"), outcome)
     assert on_gpu.profile is not None and on_gpu.profile.trouble == "Only a right kernel is profiled."
-    two = profiled(replace(job, only=("silu", "gemm")), graded)
+    two = profiled(replace(job, only=("silu", "gemm")), outcome)
     assert two.profile is not None and two.profile.trouble.endswith("ask your course.") and "not profiled" in two.log
 
 

@@ -25,20 +25,20 @@ def test_json_is_an_object_a_line_and_nothing_else(tmp_path: Path) -> None:
     hand_in(tmp_path / "class", "alice")
     hand_in(tmp_path / "class", "bob", "def silu(x, out):\n    pass\n")
     asked = ("grade", tmp_path / "class", "--out", tmp_path / "out", "--only", "silu", "--jobs", "1", "--json")
-    done = kernelmark(*asked)
-    assert done.returncode == 0, done
-    *graded, end = [json.loads(line) for line in done.stdout.splitlines()]
+    result = kernelmark(*asked)
+    assert result.returncode == 0, result
+    *graded, end = [json.loads(line) for line in result.stdout.splitlines()]
     assert [(one["event"], one["done"], one["of"], one["student"], one["verdicts"], one["failures"])
             for one in graded] == [("graded", 1, 2, "alice", {"silu": "accepted"}, []),
                                    ("graded", 2, 2, "bob", {"silu": "wrong_answer"}, [])]
     assert (graded[0]["score"], graded[0]["measured_max"], graded[1]["score"]) == (60, 60, 0)
     assert end["event"] == "end" and (end["graded"], end["interrupted"], end["failures"]) == (2, False, [])
     assert not (tmp_path / "out" / "leaderboard.html").exists()
-    assert end["page"] == str(tmp_path / "out" / "index.html") and "2 graded in" in done.stderr
+    assert end["page"] == str(tmp_path / "out" / "index.html") and "2 graded in" in result.stderr
     (end,) = [json.loads(line) for line in kernelmark(*asked).stdout.splitlines()]
     assert (end["graded"], list(end["skipped"].values())) == (0, [2])
-    told = (ROOT / "docs" / "grading.md").read_text().partition("```json\n")[2].partition("```")[0].splitlines()
-    assert [set(json.loads(line)) for line in told] == [set(graded[0]), set(end)]
+    documented = (ROOT / "docs" / "grading.md").read_text().partition("```json\n")[2].partition("```")[0].splitlines()
+    assert [set(json.loads(line)) for line in documented] == [set(graded[0]), set(end)]
     refused = kernelmark("grade", tmp_path / "class", "--only", "slu", "--json")
     assert (refused.returncode, refused.stdout) == (2, "")
 
@@ -75,13 +75,13 @@ def test_a_terminal_and_the_page_show_who_is_at_what_and_a_killed_run_leaves_a_t
         assert text in said
     for page in (pages | {path.read_text()}) - {""}:
         assert page.rstrip().endswith("</html>")
-        told = re.search(r"(\d) of 4 graded</b> as of", page)
-        assert told is not None and page.count('<tr><th scope="row"') == int(told[1])
+        match = re.search(r"(\d) of 4 graded</b> as of", page)
+        assert match is not None and page.count('<tr><th scope="row"') == int(match[1])
     assert "2 of 4 graded" in path.read_text() and sorted(load(tmp_path / "out")) == ["a", "b"]
     for name in "cd":
         (tmp_path / "class" / name / "silu.py").write_text(SILU)
-    done = kernelmark(*asked)
-    assert done.returncode == 0 and "Skipped 2 of 4" in done.stdout
+    result = kernelmark(*asked)
+    assert result.returncode == 0 and "Skipped 2 of 4" in result.stdout
     assert "as of" not in path.read_text() and path.read_text().count('<tr><th scope="row"') == 4
 
 
@@ -98,7 +98,8 @@ def test_a_leaderboard_is_there_where_it_was_asked_for_and_says_no_name(tmp_path
     out = tmp_path / "out"
     (tmp_path / "roster.csv").write_text("id,name,section\nalice-liddell,Alice Liddell,B\ncy,Cy Carter,B\n")
     asked = ("grade", tmp_path / "class", "--out", out, "--only", "silu", "--leaderboard")
-    assert kernelmark(*asked, "--roster", tmp_path / "roster.csv").returncode == 0
+    done = kernelmark(*asked, "--roster", tmp_path / "roster.csv")
+    assert done.returncode == 0 and f"Not in {tmp_path}/roster.csv: bob-builder.\n" in done.stdout
     page = (out / "leaderboard.html").read_text()
     assert '"alice-liddell","Alice Liddell","B",60' in (out / "gradebook.csv").read_text()
     assert '"cy","Cy Carter","B",0,100,60,0,"missing",""\n' in (out / "gradebook.csv").read_text()

@@ -33,9 +33,9 @@ def test_what_lies_between_is_nan_for_readers_and_watched_for_writers() -> None:
     assert around.view(torch.float32).isnan().all()
     for piece in arena.pieces:
         piece.tensor.fill_(1)
-    assert arena.touched() == []
+    assert arena.overruns() == []
     arena.memory[arena.pieces[1].offset + 666] ^= 1
-    assert arena.touched() == [1]
+    assert arena.overruns() == [1]
     arena.close()
 
 
@@ -61,15 +61,15 @@ def test_who_maps_a_block_sees_its_tensors() -> None:
     assert block == HostBlock(descriptor=0, bytes=arena.allocation.bytes, pinned=True)
     arena.pieces[1].tensor.copy_(torch.arange(333))
     mapped = torch.frombuffer(mmap.mmap(descriptors[0], block.bytes), dtype=torch.uint8)
-    seen = guards.view(mapped, arena.pieces[1].offset, [333], "float16")
-    assert torch.equal(seen, torch.arange(333, dtype=torch.float16))
+    tensor = guards.view(mapped, arena.pieces[1].offset, [333], "float16")
+    assert torch.equal(tensor, torch.arange(333, dtype=torch.float16))
     arena.close()
 
 
 def test_an_arena_may_be_empty() -> None:
     arena = Arena([], place="host")
     arena.guard()
-    assert arena.touched() == []
+    assert arena.overruns() == []
     arena.close()
 
 
@@ -81,10 +81,10 @@ def test_arenas_lie_one_after_another_at_the_end_of_one_allocation() -> None:
         last = arena.pieces[-1]
         for piece in arena.pieces:
             piece.tensor.fill_(1)
-        seen = guards.view(allocation.memory, last.offset, [333], "float16")
-        assert (seen == 1).all() and arena.touched() == []
+        tensor = guards.view(allocation.memory, last.offset, [333], "float16")
+        assert (tensor == 1).all() and arena.overruns() == []
         assert allocation.bytes - last.offset - last.tensor.nbytes < guards.zone([30, 70], "float32") + 2 * guards.LINE
         allocation.memory[-1] ^= 1
-        assert arena.touched() == [len(wanted) - 1]
+        assert arena.overruns() == [len(wanted) - 1]
         arena.close()
     allocation.close()

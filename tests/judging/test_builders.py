@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.judging.running.allowance import Allowance
 from grader.judging.running.builders import Builders
 from grader.judging.running.lane import LANE
+from grader.judging.running.time_budget import TimeBudget
 from grader.languages.cuda.toolkit import problem
 from grader.plan import wire
 from grader.plan.device import TARGETS
@@ -31,11 +31,11 @@ def builders(tmp_path: Path) -> Iterator[Builders]:
 
 
 def _built(builders: Builders, source: bytes) -> object:
-    return builders.submit("cuda/builder", REQUEST, source, LIMITS, Allowance(60)).result()
+    return builders.submit("cuda/builder", REQUEST, source, LIMITS, TimeBudget(60)).result()
 
 
 def test_files_are_built_and_one_that_does_not_compile_says_so(builders: Builders, tmp_path: Path) -> None:
-    futures = [builders.submit("cuda/builder", REQUEST, source, LIMITS, Allowance(60))
+    futures = [builders.submit("cuda/builder", REQUEST, source, LIMITS, TimeBudget(60))
                for source in (RIGHT, b"void f(float *x) { y = 1; }", RIGHT + b"\n")]
     right, wrong, again = (future.result() for future in futures)
     assert isinstance(right, bytes) and isinstance(again, bytes)
@@ -48,7 +48,7 @@ def test_nothing_is_built_while_builders_are_still_even_by_hands_that_come_later
 ) -> None:
     monkeypatch.setattr(Builders, "_build", lambda *given: b"built")
     with builders.still():
-        future = builders.submit("cuda/builder", REQUEST, RIGHT, LIMITS, Allowance(60))
+        future = builders.submit("cuda/builder", REQUEST, RIGHT, LIMITS, TimeBudget(60))
         with pytest.raises(TimeoutError):
             future.result(0.2)
     assert future.result() == b"built"
@@ -69,7 +69,7 @@ def test_what_is_kept_comes_back_in_another_lane(builders: Builders, tmp_path: P
 
 def test_builders_end_with_their_lane_whatever_they_do(builders: Builders) -> None:
     _built(builders, RIGHT)
-    futures = [builders.submit("cuda/builder", REQUEST, SLOW + b"\n" * number, LIMITS, Allowance(60))
+    futures = [builders.submit("cuda/builder", REQUEST, SLOW + b"\n" * number, LIMITS, TimeBudget(60))
                for number in range(4)]
     time.sleep(0.5)
     assert not any(future.done() for future in futures)

@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from typing import Any
 
 import pytest
 import torch
@@ -15,12 +16,12 @@ from grader.judging.answers.compare import (
     corner,
     error_map,
     poison_,
-    poisoned,
+    poison_mask,
     printed,
     same_bits,
 )
 from grader.judging.running import buffers
-from grader.judging.running.simulation import Ran, ran_on_both
+from grader.judging.running.simulation import CallResult, run_on_both_poisons
 from tests.rows import each_row
 
 DTYPES = [torch.float32, torch.float16]
@@ -39,21 +40,21 @@ def _allowed(value: float) -> Tensor:
 def test_poison_is_nan_and_nothing_else_is_poison(dtype: torch.dtype) -> None:
     out = torch.empty(7, 3, dtype=dtype)
     poison_(out)
-    assert bool(out.isnan().all()) and bool(poisoned(out).all())
+    assert bool(out.isnan().all()) and bool(poison_mask(out).all())
     out[2, 1] = math.nan
     out[3, 0] = 0
-    assert poisoned(out).sum() == 19
-    assert not poisoned(out)[2, 1] and not poisoned(out)[3, 0]
+    assert poison_mask(out).sum() == 19
+    assert not poison_mask(out)[2, 1] and not poison_mask(out)[3, 0]
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_poison_survives_a_copy_but_no_arithmetic_makes_it(dtype: torch.dtype) -> None:
     out = torch.empty(4, dtype=dtype)
     poison_(out)
-    assert bool(poisoned(out.clone()).all())
-    made = torch.tensor([math.inf, -1.0, 0.0, math.nan], dtype=dtype)
-    made = torch.stack([made - made, made.sqrt(), made / made, made * math.nan])
-    assert not bool(poisoned(made).any())
+    assert bool(poison_mask(out.clone()).all())
+    tensor = torch.tensor([math.inf, -1.0, 0.0, math.nan], dtype=dtype)
+    tensor = torch.stack([tensor - tensor, tensor.sqrt(), tensor / tensor, tensor * math.nan])
+    assert not bool(poison_mask(tensor).any())
 
 
 @each_row("dtype", buffers.DTYPES.values())
@@ -61,24 +62,24 @@ def test_every_dtype_has_a_poison_of_its_own_width_and_another_one(dtype: torch.
     out = torch.empty(6, dtype=dtype)
     for other in (True, False):
         poison_(out, other=other)
-        assert bool(poisoned(out, other=other).all()) and not bool(poisoned(out, other=not other).any())
+        assert bool(poison_mask(out, other=other).all()) and not bool(poison_mask(out, other=not other).any())
         assert not dtype.is_floating_point or bool(out.double().isnan().all())
-    assert not bool(poisoned(torch.tensor([0, 1, math.nan if dtype.is_floating_point else 2]).to(dtype)).any())
+    assert not bool(poison_mask(torch.tensor([0, 1, math.nan if dtype.is_floating_point else 2]).to(dtype)).any())
 
 
 def test_of_bytes_a_second_call_tells_what_was_never_written() -> None:
-    def call(other: bool) -> Ran:
+    def call(other: bool) -> CallResult:
         """Writes the first two elements: one of them happens to be the poison."""
         out = torch.empty(4, dtype=torch.uint8)
         poison_(out, other=other)
-        assert bool(poisoned(out, other=other).all()) and not bool(poisoned(out, other=not other).any())
+        assert bool(poison_mask(out, other=other).all()) and not bool(poison_mask(out, other=not other).any())
         out[:2] = torch.tensor([int(poison[0]), 7], dtype=torch.uint8)
-        return Ran({"out": out})
+        return CallResult({"out": out})
 
     poison = torch.empty(4, dtype=torch.uint8)
     poison_(poison)
-    ran = ran_on_both(call)
-    assert isinstance(ran, Ran) and ran.unwritten
+    ran = run_on_both_poisons(call)
+    assert isinstance(ran, CallResult) and ran.unwritten
     assert ran.unwritten["out"].tolist() == [False, False, True, True]
     # Right by accident, and wrong all the same.
     expected = torch.tensor([float(poison[0]), 7, float(poison[0]), float(poison[0])], dtype=torch.float64)
@@ -91,16 +92,16 @@ def test_of_bytes_a_second_call_tells_what_was_never_written() -> None:
 def test_a_call_is_made_again_only_where_it_tells_more() -> None:
     calls: list[bool] = []
 
-    def writing(value: float, dtype: torch.dtype, other: bool) -> Ran | str:
+    def writing(value: float, dtype: torch.dtype, other: bool) -> CallResult | str:
         calls.append(other)
         out = torch.empty(3, dtype=dtype)
         poison_(out, other=other)
         out[0] = value
-        return "lost" if other else Ran({"out": out})
+        return "lost" if other else CallResult({"out": out})
 
-    floats = ran_on_both(partial(writing, 7, torch.float16))
-    assert isinstance(floats, Ran) and not floats.unwritten and calls == [False]
-    assert ran_on_both(partial(writing, 7, torch.uint8)) == "lost" and calls == [False, False, True]
+    floats = run_on_both_poisons(partial(writing, 7, torch.float16))
+    assert isinstance(floats, CallResult) and not floats.unwritten and calls == [False]
+    assert run_on_both_poisons(partial(writing, 7, torch.uint8)) == "lost" and calls == [False, False, True]
 
 
 def test_a_byte_is_right_within_levels_or_exactly() -> None:
@@ -110,20 +111,6 @@ def test_a_byte_is_right_within_levels_or_exactly() -> None:
     assert result.worst.error == "2"
     assert compare(got, got.double(), None).passed
     assert compare(got, expected, None).wrong.all()
-
-
-@pytest.mark.parametrize("value", [-1.0, 256.0, math.nan])
-def test_an_answer_that_no_byte_holds_is_our_fault(value: float) -> None:
-    with pytest.raises(OracleError, match=r"out of the range of torch\.uint8"):
-        compare(torch.zeros(1, dtype=torch.uint8), torch.tensor([value], dtype=torch.float64), _allowed(1.0))
-
-
-def test_a_whole_answer_that_is_no_float64_is_our_fault() -> None:
-    got = torch.tensor([2**53 + 1])
-    assert compare(got, got, None).passed
-    for answer in (2.0**53, 2.0**63):
-        with pytest.raises(OracleError, match=r"no exact whole number beyond 2\^53; return whole numbers"):
-            compare(got, torch.tensor([answer], dtype=torch.float64), None)
 
 
 def test_within_tolerance_passes_and_reports_how_near_it_was() -> None:
@@ -186,23 +173,29 @@ def test_exact_means_equal_bits(dtype: torch.dtype) -> None:
     assert result.worst_ratio == math.inf and result.exact
 
 
-@pytest.mark.parametrize("expected", [math.nan, math.inf, 70_000.0])
-def test_an_oracle_without_a_finite_answer_is_our_fault(expected: float) -> None:
-    with pytest.raises(OracleError, match="not finite"):
-        compare(torch.zeros(1, dtype=torch.float16), torch.tensor([expected], dtype=torch.float64), _allowed(1.0))
+# The answer, the oracle's, and the tolerance.
+OURS: list[tuple[Tensor, list[Any], float | None, str]] = [
+    *((torch.zeros(1, dtype=torch.uint8), [answer], 1.0, r"out of the range of torch\.uint8")
+      for answer in (-1.0, 256.0, math.nan)),
+    *((torch.tensor([2**53 + 1]), [answer], None, r"no exact whole number beyond 2\^53; return whole numbers")
+      for answer in (2.0**53, 2.0**63)),
+    *((torch.zeros(1, dtype=torch.float16), [answer], 1.0, "not finite") for answer in (math.nan, math.inf, 70_000.0)),
+    *((torch.zeros(1), [0.0], allowed, "tolerance") for allowed in (math.nan, math.inf, -1.0)),
+    (torch.zeros(2, 3), [[0.0] * 2] * 3, 1.0, "shape"), (torch.zeros(1), [0.1], None, "representable"),
+]
 
 
-@pytest.mark.parametrize("allowed", [math.nan, math.inf, -1.0])
-def test_a_tolerance_that_is_none_is_our_fault(allowed: float) -> None:
-    with pytest.raises(OracleError, match="tolerance"):
-        compare(torch.zeros(1), _zeros(1), _allowed(allowed))
+@each_row(("got", "answer", "allowed", "says"), OURS)
+def test_an_oracle_or_a_tolerance_that_is_none_is_our_fault(
+    got: Tensor, answer: list[Any], allowed: float | None, says: str
+) -> None:
+    with pytest.raises(OracleError, match=says):
+        compare(got, torch.tensor(answer, dtype=torch.float64), None if allowed is None else _allowed(allowed))
 
 
-def test_an_oracle_of_another_shape_or_precision_is_our_fault() -> None:
-    with pytest.raises(OracleError, match="shape"):
-        compare(torch.zeros(2, 3), _zeros(3, 2), _allowed(1.0))
-    with pytest.raises(OracleError, match="representable"):
-        compare(torch.zeros(1), torch.tensor([0.1], dtype=torch.float64), None)
+def test_a_whole_number_beyond_float64_is_compared_exactly() -> None:
+    got = torch.tensor([2**53 + 1])
+    assert compare(got, got, None).passed and compare(got, got - 1, None).wrong.all()
 
 
 def test_map_shows_each_element_of_a_small_output() -> None:

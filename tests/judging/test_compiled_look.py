@@ -12,7 +12,7 @@ from grader.course.catalogue import assignments
 from grader.course.course import Course
 from grader.course.submission import Source
 from grader.home import ROOT
-from grader.judging.prepared import Prepared, Task
+from grader.judging.prepared import PreparedTask, Task
 from grader.judging.running.lane import LANE
 from grader.languages import cuda
 from grader.plan.plan import Plan
@@ -30,7 +30,7 @@ def looked(path: Path) -> tuple[str, str] | None:
     """The first case that goes wrong, and what is said of it."""
     assignment = assignments()[FILES[path.name]]
     source = Source(content=path.read_bytes())
-    prepared = Prepared(Task(assignment, source, Course(), b"one", "cpu"))
+    prepared = PreparedTask(Task(assignment, source, Course(), b"one", "cpu"))
     assert any(isinstance(plan, Plan) for plan in prepared.plan().plans.values())
     found = prepared.compiled()
     return None if found is None else (found[0], found[1].message)

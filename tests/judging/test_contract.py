@@ -12,7 +12,7 @@ from grader.course.cases import cases
 from grader.course.course import Course
 from grader.course.submission import Source
 from grader.judging.judgement import Judgement
-from grader.judging.prepared import Prepared, Task
+from grader.judging.prepared import PreparedTask, Task
 from grader.kit.author import rows_of
 from grader.results.result import CheckResult, Detail
 from tests.judging import contract
@@ -30,7 +30,7 @@ def marks(name: str) -> list[pytest.MarkDecorator]:
 
 def _judged(assignment: Assignment, text: str) -> list[CheckResult]:
     task = Task(assignment, Source(content=text.encode(), file=assignment.file), Course(), b"one", "cpu")
-    return Judgement(Prepared(task)).take_all()
+    return Judgement(PreparedTask(task)).take_all()
 
 
 # Sizes that only a GPU runs whole, and what is said of them.
@@ -44,7 +44,7 @@ LARGE = [
                  RIGHT["rows"].replace("tl.max(v))", "tl.max(v))\n    tl.store(x + row * N, 0.0, mask=N > 200)"),
                  "x changed during the call", "", id="an input changed"),
     pytest.param(contract.ROWS, {}, "2200000x1", RIGHT["rows"], "",
-                 "Left to a GPU: 2200000x1 (the assignment does not say which inputs a part of the answer depends on).",
+                 "Left to a GPU: 2200000x1 (a part of its answer cannot be checked by itself).",
                  id="too large as a whole"),
     pytest.param(contract.ROWS, BY_ROWS, "2200000x300", RIGHT["rows"], "",
                  "Sizes that only a GPU runs whole were sampled here: 4 of 2,200,000 programs of 2200000x300.",
@@ -52,7 +52,7 @@ LARGE = [
     pytest.param(contract.ROWS, BY_ROWS, "80000x300", WRONG_AT_SIZE,
                  "elements that one program stores is wrong: largest[", "", id="rows of one output wrong"),
     pytest.param(contract.ROWS, {name: BY_ROWS[name] for name in ("total", "place")}, "80000x300", RIGHT["rows"], "",
-                 "programs of 80000x300. Left to a GPU: largest of 80000x300 (the assignment", id="one without rows"),
+                 "programs of 80000x300. Left to a GPU: largest of 80000x300 (a part of its", id="one without rows"),
     pytest.param(contract.DECAY, dict.fromkeys(("state", "sign"), Answer(tolerance=None, rows=rows_of("x", "state"))),
                  "80000x300", RIGHT["decay"], "", "4 of 93,750 programs of 80000x300.", id="updated rows"),
     pytest.param(contract.LARGEST, {"out": Answer(rows=rows_of("x"))}, "80000x300", RIGHT["largest"], "",
@@ -87,7 +87,7 @@ def _wrong(name: str, *changes: tuple[str, str]) -> Detail:
 @pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in FILES])
 def test_right_files_pass(name: str) -> None:
     checks = _judged(ASSIGNMENTS[name], RIGHT[name])
-    assert [(one.id, one.detail) for one in checks if one.outcome != "passed"] == []
+    assert [(check.id, check.detail) for check in checks if check.outcome != "passed"] == []
 
 
 @pytest.mark.parametrize(("name", "wrong"), [

@@ -7,7 +7,7 @@ import torch
 
 from grader.course.assignment import Assignment, Mistake
 from grader.course.cases import Case
-from grader.judging.answers.answers import Compared
+from grader.judging.answers.answers import AnswerComparisons
 from grader.judging.explain import evidence, explain_case
 from grader.results.verdicts import FailureKind
 from tests.judging import faults
@@ -86,15 +86,16 @@ def test_a_mistake_is_known_where_its_answer_overflows_the_output() -> None:
 
 
 def test_one_element_is_spoken_of_in_the_singular() -> None:
-    one = Case(name="1", sizes={"N": 1})
-    assert explain(LINE, one, faults.writes_nothing).message == (
+    case = Case(name="1", sizes={"N": 1})
+    assert explain(LINE, case, faults.writes_nothing).message == (
         "out was never written: its one element has not changed in the call.")
-    assert explain(LINE, one, faults.noise).message.startswith("The only element is wrong; out[0] is ")
+    assert explain(LINE, case, faults.noise).message.startswith("The only element is wrong; out[0] is ")
 
 
 def test_the_message_has_the_figures() -> None:
     detail = explain(LINE, LINE.cases[0], faults.one_program)
-    assert detail.message == "4,744 of 5,000 elements were never written (the first is out[256]); the others are right."
+    assert detail.message == (
+        "4,744 of 5,000 elements were never written (the first is out[256]); its other elements are right.")
     assert (detail.wrong, detail.total, detail.unwritten) == (4744, 5000, 4744)
 
 
@@ -110,7 +111,7 @@ def test_an_input_that_changed_is_named() -> None:
 def test_a_right_answer_needs_no_explanation() -> None:
     inputs, got, comparison = judge(SILU, SILU.cases[0], _answers_rightly)
     assert comparison.passed
-    assert explain_case(called(SILU, SILU.cases[0], got), inputs, Compared({"out": comparison})) is None
+    assert explain_case(called(SILU, SILU.cases[0], got), inputs, AnswerComparisons({"out": comparison})) is None
 
 
 def _answers_rightly(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> None:

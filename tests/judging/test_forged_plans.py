@@ -19,44 +19,20 @@ from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import Malformed, Plan, read_plan
 from tests.judging.test_rules import FORGED, MISTAKES
 from tests.languages.triton.planner.harness import Planner
-from tests.rows import each_row
+from tests.rows import beside, each_row
 
+DATA = beside(__file__)
 GIVEN: list[Given] = [
     GivenTensor(name="x", shape=[64, 64], dtype="float32"),
     GivenTensor(name="out", shape=[64, 64], dtype="float16", output=True),
 ]
-SOURCE = b"""
-import torch
-import triton
-import triton.language as tl
-from triton.tools.tensor_descriptor import TensorDescriptor
-
-TABLE = torch.tensor([1.0, 2.0, 3.0], device="cuda")
-
-@triton.autotune([triton.Config({"BLOCK": 32}), triton.Config({"BLOCK": 64})], key=["n"])
-@triton.jit
-def move(x_ptr, y_ptr, t_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(y_ptr + i, tl.load(x_ptr + i, mask=i < n) * tl.load(t_ptr), mask=i < n)
-
-@triton.jit
-def tile(x_desc, y_desc):
-    y_desc.store([0, 0], x_desc.load([0, 0]))
-
-def function(x, out):
-    y, z, s = torch.empty_like(x), torch.zeros_like(x), torch.empty_like(x)
-    move[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, y, TABLE, x.numel())
-    tile[(1,)](TensorDescriptor.from_tensor(y, [64, 64]), TensorDescriptor.from_tensor(z, [64, 64]))
-    s.copy_(z)
-    out.copy_(s)
-"""
 ROW = {"shape": [64], "strides": [1]}
 
 
 @cache
 def _honest(copies: bool) -> str:
     with Planner() as planner:
-        planner.load(SOURCE, "file.py", "function", GIVEN)
+        planner.load(DATA["source"].encode(), "file.py", "function", GIVEN)
         plan = planner.plan(GIVEN, copies=copies)
     assert isinstance(plan, Plan), plan
     return plan.model_dump_json()
@@ -163,7 +139,7 @@ RULES: dict[str, tuple[Callable[[dict[str, Any]], None], str | type[Problem]]] =
         lambda plan: plan["setup"].append(_of(plan, MOVE)), "setup touches a given buffer"),
     "a table that only the import has made": (lambda plan: plan.update(steady=None), "no steady call"),
     "a tuner beyond its candidates": (lambda plan: plan["tuners"][0].update(chosen=2), "none of its configurations"),
-    "resources of no kernel": (lambda plan: plan.update(asked=[9]), "a kernel that is not there"),
+    "resources of no kernel": (lambda plan: plan.update(resource_queries=[9]), "a kernel that is not there"),
     "an option that opens files": (_options(extern_libs={"a": "b"}), "options"),
     "warps that are no power of two": (_options(num_warps=3), "num_warps"),
     "8-bit floats switched off": (_options(allow_fp8e4nv=False), "allow_fp8e4nv"),

@@ -18,10 +18,10 @@ from grader.grading import doctor
 from grader.home import ROOT
 from grader.judging.checks import case_check, results
 from grader.judging.judge import judge
-from grader.judging.prepared import Prepared, Task
+from grader.judging.prepared import PreparedTask, Task
 from grader.judging.running import lane
-from grader.judging.running.allowance import Allowance
 from grader.judging.running.lane import LANE
+from grader.judging.running.time_budget import TimeBudget
 from grader.plan import wire
 
 LIMITS = wire.Limits(memory_mb=256, file_mb=16, processes=8, cpu_seconds=60)
@@ -29,27 +29,27 @@ ENDS = 20
 
 
 def test_what_was_under_way_in_a_closed_lane_is_no_failure_of_the_next_grading() -> None:
-    before = LANE.station.converse("triton/planner", LIMITS)
+    before = LANE.fork_server.fork("triton/planner", LIMITS)
     assert not before.over
     LANE.close()
     assert before.over
     try:
-        assert not LANE.station.converse("triton/planner", LIMITS).over
+        assert not LANE.fork_server.fork("triton/planner", LIMITS).over
     finally:
         LANE.close()
 
 
 def test_what_was_under_way_in_a_lost_fork_server_is_no_failure_of_the_next_grading() -> None:
-    before = LANE.station.converse("triton/planner", LIMITS)
-    lost = LANE.station.fork_server
+    before = LANE.fork_server.fork("triton/planner", LIMITS)
+    lost = LANE.fork_server.handle
     lost.close()
-    allowance, begun = Allowance(60), time.monotonic()
+    budget, begun = TimeBudget(60), time.monotonic()
     try:
         # Whoever asks first, for whatever, has it replaced, and pays for nothing.
-        with allowance.spend(60):
-            assert LANE.station.fork_server is not lost
-        assert 60 - allowance.left < (time.monotonic() - begun) / 2
-        assert not LANE.station.converse("triton/planner", LIMITS).over and before.over
+        with budget.spend(60):
+            assert LANE.fork_server.handle is not lost
+        assert 60 - budget.left < (time.monotonic() - begun) / 2
+        assert not LANE.fork_server.fork("triton/planner", LIMITS).over and before.over
     finally:
         LANE.close()
 
@@ -64,16 +64,16 @@ def test_an_interruption_while_a_fork_server_is_asked_is_no_failure_of_the_next_
 
     before = signal.signal(signal.SIGUSR1, interrupt)
     try:
-        own = LANE.station.fork_server
-        assert own.versions
+        own = LANE.fork_server.handle
+        assert own.ready
         # Not done in time, as on a machine that is busy.
         os.kill(own.pid, signal.SIGSTOP)
         Timer(0.3, os.kill, (os.getpid(), signal.SIGUSR1)).start()
         with pytest.raises(Interrupted):
-            LANE.station.converse("triton/planner", LIMITS)
+            LANE.fork_server.fork("triton/planner", LIMITS)
         with contextlib.suppress(ProcessLookupError):
             os.kill(own.pid, signal.SIGCONT)
-        assert not LANE.station.converse("triton/planner", LIMITS).over
+        assert not LANE.fork_server.fork("triton/planner", LIMITS).over
     finally:
         LANE.close()
         signal.signal(signal.SIGUSR1, before)
@@ -105,14 +105,14 @@ def test_a_task_that_ends_while_the_next_is_planned_disturbs_nobody() -> None:
     found = assignments()
     silu = found["silu"]
     source = Source(content=(ROOT / "reference" / silu.file).read_bytes())
-    prepared = Prepared(Task(silu, source, read_course(ROOT / "course.toml", frozenset(found)), bytes(32), "cpu"))
-    enough, station = Event(), LANE.station
+    prepared = PreparedTask(Task(silu, source, read_course(ROOT / "course.toml", frozenset(found)), bytes(32), "cpu"))
+    enough, fork_server = Event(), LANE.fork_server
 
     def plan_ahead() -> int:
         done = 0
         while not enough.is_set():
-            with station.turn:
-                station.converse("triton/planner", LIMITS)
+            with fork_server.lock:
+                fork_server.fork("triton/planner", LIMITS)
             done += 1
         return done
 
@@ -121,7 +121,7 @@ def test_a_task_that_ends_while_the_next_is_planned_disturbs_nobody() -> None:
             prepared.plan()
             planned = ahead.submit(plan_ahead)
             for _ in range(ENDS):
-                assert [one.outcome for one in results(judge(prepared, [case_check(silu.cases[0])]))] == ["passed"]
+                assert [check.outcome for check in results(judge(prepared, [case_check(silu.cases[0])]))] == ["passed"]
         finally:
             enough.set()
     assert planned.result() > ENDS

@@ -1,7 +1,5 @@
-"""How much of the sizes that only a GPU runs whole is looked at without one, and what comes of it.
-
-Submissions that are wrong there alone are in the corpus: `hostile/weak_inputs`.
-"""
+"""Judgements that only a GPU can make: how much of the sizes for one is looked at without it, inline assembly, and
+kernels that compile for long. Submissions that are wrong at such sizes alone are in `hostile/weak_inputs`."""
 
 import shutil
 from pathlib import Path
@@ -9,13 +7,17 @@ from pathlib import Path
 import pytest
 
 from grader.course.catalogue import assignments
-from grader.course.course import LimitsTable
+from grader.course.course import LimitsTable, Policy
 from grader.home import ROOT
-from grader.judging.evidence.large import told as said_of_all
+from grader.judging.evidence.large import sampling_note
 from grader.judging.evidence.sampling import LATE, SLOW, SampledCase
+from grader.judging.plans import toolchain
+from grader.judging.running.time_budget import TimeBudget
 from grader.languages.triton.phrases import PHRASES
+from grader.sandbox.forkserver.conversation import LostAnswer
 from tests.graded import results, told
 from tests.members import Member
+from tests.rows import beside
 
 
 @pytest.mark.parametrize(("folder", "name", "said"), [
@@ -25,69 +27,66 @@ from tests.members import Member
      "Run here as a whole: 1000003x17-bits, 8192x8192,"),
     # Rows and columns of a product are taken in blocks.
     (Member("accepted/gemm_plain").folder(), "gemm", "programs of 2048x1999x2053"),
-    (Member("accepted/gemm_tuned_split_k").folder(), "gemm", "(programs build on what others have stored)"),
+    (Member("accepted/gemm_tuned_split_k").folder(), "gemm", "(its programs read what others have stored"),
     (Member("accepted/rmsnorm_vector_two_kernels").folder(), "rmsnorm_vector",
      "(each element of the answer depends on all of the input)"),
 ])
 def test_the_result_says_what_was_looked_at(tmp_path: Path, folder: Path, name: str, said: str) -> None:
     shutil.copy(folder / assignments()[name].file, tmp_path)
-    (found,) = results(tmp_path, LimitsTable()).values()
-    (note,) = [check.note for check in found.correctness.checks if check.stage == "target"]
-    assert found.verdict == "accepted" and said in note, (note, told(found))
+    (assignment,) = results(tmp_path, LimitsTable()).values()
+    (note,) = [check.note for check in assignment.correctness.checks if check.stage == "target"]
+    assert assignment.verdict == "accepted" and said in note, (note, told(assignment))
 
 
 def test_what_is_left_to_a_gpu_is_said_once() -> None:
     first, second, third, *_ = assignments()["silu"].cases
-    looks = [SampledCase(first, unseen=LATE), SampledCase(second, unseen=SLOW), SampledCase(third, unseen=LATE)]
-    assert said_of_all(looks, PHRASES) == (
+    samples = [SampledCase(case, unsampled=why) for case, why in ((first, LATE), (second, SLOW), (third, LATE))]
+    assert sampling_note(samples, PHRASES) == (
         f"Left to a GPU: {first.name}, {third.name} (sampling took longer than 20 s); {second.name} (the "
-        "simulator takes too long for a part of it, whatever its speed on a GPU).")
-
-
-ONE_PROGRAM = """
-import triton
-import triton.language as tl
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, WRONG: tl.constexpr, BLOCK: tl.constexpr):
-    pid = tl.program_id(0)
-    i = pid * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    right = x * tl.sigmoid(x)
-    wrong = (n > 1000000) & (pid == (tl.num_programs(0) - 1 if WRONG else 0))
-    tl.store(out_ptr + i, tl.where(wrong, x, right), mask=i < n)
-
-def silu(x, out):
-    silu_kernel[(triton.cdiv(x.numel(), 1024),)](x, out, x.numel(), WRONG=__WRONG__, BLOCK=1024)
-"""
+        "simulator is too slow for even a part of it, which says nothing about a GPU).")
 
 
 @pytest.mark.parametrize("wrong", [0, 1])
-def test_the_first_and_the_last_program_are_always_looked_at(tmp_path: Path, wrong: int) -> None:
-    (tmp_path / "silu.py").write_text(ONE_PROGRAM.replace("__WRONG__", str(wrong)))
-    (found,) = results(tmp_path, LimitsTable()).values()
-    assert found.verdict == "wrong_answer" and found.score == 0
-    assert "At 4099x4093-extreme: " in found.message and "elements that one program stores are wrong" in found.message
+def test_the_first_and_the_last_program_are_always_looked_at(text: str, tmp_path: Path, wrong: int) -> None:
+    (tmp_path / "silu.py").write_text(text.replace("__WRONG__", str(wrong)))
+    (result,) = results(tmp_path, LimitsTable()).values()
+    assert result.verdict == "wrong_answer" and result.score == 0
+    assert "At 4099x4093-extreme: " in result.message and "elements that one program stores are wrong" in result.message
 
 
-IN_TWO = """
-import triton
-import triton.language as tl
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, first, SKIP: tl.constexpr, BLOCK: tl.constexpr):
-    i = (first + tl.program_id(0)) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + i, mask=i < n)
-    tl.store(out_ptr + i, x * tl.sigmoid(x) if not SKIP else x, mask=i < n)
-
-def silu(x, out):
-    programs = triton.cdiv(x.numel(), 1024)
-    silu_kernel[(programs,)](x, out, x.numel(), 0, SKIP=True, BLOCK=1024)
-    silu_kernel[(programs,)](x, out, x.numel(), 0, SKIP=False, BLOCK=1024)
-"""
+def test_what_a_later_launch_puts_right_is_right(text: str, tmp_path: Path) -> None:
+    (tmp_path / "silu.py").write_text(text)
+    (assignment,) = results(tmp_path, LimitsTable()).values()
+    assert assignment.verdict == "accepted", told(assignment)
 
 
-def test_what_a_later_launch_puts_right_is_right(tmp_path: Path) -> None:
-    (tmp_path / "silu.py").write_text(IN_TWO)
-    (found,) = results(tmp_path, LimitsTable()).values()
-    assert found.verdict == "accepted", told(found)
+DATA = beside(__file__)
+ASSEMBLY: str = DATA["assembly"]
+
+
+@pytest.mark.parametrize(("assembly", "verdict"), [("show", "needs_gpu"), ("refuse", "policy_violation")])
+def test_assembly_is_refused_where_the_course_says_so(tmp_path: Path, assembly: str, verdict: str) -> None:
+    (tmp_path / "silu.py").write_text(ASSEMBLY)
+    assignment = results(tmp_path, LimitsTable(), policy=Policy.model_validate({"assembly": assembly}))["silu"]
+    assert assignment.verdict == verdict and assignment.score == 0, told(assignment)
+    assert ("`silu_kernel` uses inline assembly" in told(assignment)) == (assembly == "refuse"), told(assignment)
+
+
+def test_a_right_kernel_that_compiles_for_long_stays_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where compiling takes all the time that it has, no point is lost: a GPU has no such limit."""
+    allowances: list[TimeBudget] = []
+
+    def made(seconds: float) -> TimeBudget:
+        allowances.append(TimeBudget(seconds))
+        return allowances[-1]
+
+    def long(*_: object, **__: object) -> LostAnswer:
+        for allowance in allowances:
+            allowance.left = 0
+        return LostAnswer("time_out", "ended")
+
+    monkeypatch.setattr(toolchain, "TimeBudget", made)
+    monkeypatch.setattr(toolchain, "compile_kernels", long)
+    (tmp_path / "silu.py").write_text("\n".join(line for line in ASSEMBLY.splitlines() if "asm" not in line))
+    result = results(tmp_path, LimitsTable())["silu"]
+    assert result.verdict == "needs_gpu" and "compiling for a GPU took all the time" in told(result), told(result)

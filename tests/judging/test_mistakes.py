@@ -14,7 +14,7 @@ from grader.course.assignment import Assignment, Mistake
 from grader.course.cases import Case, shape_of
 from grader.course.catalogue import assignments, right_answer
 from grader.course.parameters import Inputs
-from grader.judging.answers.answers import Compared
+from grader.judging.answers.answers import AnswerComparisons
 from grader.judging.answers.compare import compare, poison_
 from grader.judging.explain import explain_case
 from grader.judging.explain.wording import mistaken, say
@@ -45,9 +45,9 @@ def _once(answer: Callable[..., Any]) -> Callable[..., Any]:
     return once
 
 
-REAL = {name: each.model_copy(update={"mistakes": tuple(
-    mistake.model_copy(update={"answer": _once(mistake.answer)}) for mistake in each.mistakes)})
-    for name, each in assignments().items()}
+REAL = {name: assignment.model_copy(update={"mistakes": tuple(
+    mistake.model_copy(update={"answer": _once(mistake.answer)}) for mistake in assignment.mistakes)})
+    for name, assignment in assignments().items()}
 EACH = [
     pytest.param(assignment, mistake, id=f"{assignment.name}-{number}-{mistake.name}")
     for assignment in REAL.values() for number, mistake in enumerate(assignment.mistakes)
@@ -170,4 +170,4 @@ def _explained(assignment: Assignment, case: Case, inputs: Any, answer: torch.Te
     tolerance = assignment.tolerance
     comparison = compare(got, expected, None if tolerance is None else tolerance(inputs, expected))
     return None if comparison.passed else explain_case(
-        called(assignment, case, got), inputs, Compared({assignment.output.name: comparison}))
+        called(assignment, case, got), inputs, AnswerComparisons({assignment.output.name: comparison}))

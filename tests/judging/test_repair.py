@@ -1,13 +1,13 @@
 """Wrong files mended by trial: which change is found, and what a file made for it can do to the search."""
 
-from __future__ import annotations
-
+import random
 import subprocess
 import sys
 import time
 
 import pytest
 
+from grader.course.cases import cases
 from grader.course.catalogue import assignments
 from grader.course.course import Course, HintsTable, read_course
 from grader.course.submission import Source
@@ -15,49 +15,23 @@ from grader.home import ROOT
 from grader.judging.checks import case_check
 from grader.judging.explain.wording import say
 from grader.judging.judgement import Judgement
-from grader.judging.prepared import Prepared, Task
+from grader.judging.prepared import PreparedTask, Task
 from grader.judging.repair import repaired, search
+from grader.judging.repair.proof import fresh, proved
 from grader.judging.repair.search import failed_case
-from grader.judging.repair.words import told
+from grader.judging.repair.trial import Trial
+from grader.judging.repair.words import change_fact
 from grader.languages.cuda.toolkit import problem
 from grader.plan.edits import Edit, EditKind, Span
 from grader.results.result import CheckResult, Detail, Repair
 from grader.results.verdicts import FailureKind
 from grader.sandbox.confine.processes import processor_seconds
-from tests.rows import each_row
+from tests.judging.contract import STRIDED
+from tests.rows import beside, each_row
 
+DATA = beside(__file__)
 COURSE = read_course(ROOT / "course.toml", frozenset(assignments()))
-SILU = '''
-import os
-import torch
-import triton
-import triton.language as tl
-
-@triton.jit
-def silu_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    mask = i < n
-    x = tl.load(x_ptr + i, mask=mask)
-    tl.store(out_ptr + i, x / (1 + tl.exp(-x)), mask=mask)
-
-def silu(x, out):
-    n = x.numel()
-    BLOCK = 256
-    silu_kernel[(triton.cdiv(n, BLOCK),)](x, out, n, BLOCK=BLOCK)
-'''
-CUDA = """
-__global__ void silu_kernel(const float *x, float *out, int n)
-{
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        out[i] = x[i] / (1 + expf(-x[i]));
-}
-
-void silu(float *input, float *output, int n)
-{
-    silu_kernel<<<(n + 255) / 256, 256>>>(input, output, n);
-}
-"""
+SILU: str = DATA["silu"]
 WRONG = "x * (1 + tl.exp(-x))"
 HOST = "    BLOCK = 256\n"
 FEW = HintsTable(tries=60)
@@ -71,8 +45,8 @@ def silu(*changes: tuple[str, str]) -> str:
     return text
 
 
-def prepared(text: str, course: Course = COURSE) -> Prepared:
-    return Prepared(Task(assignments()["silu"], Source(content=text.encode()), course, b"seed", "cpu"))
+def prepared(text: str, course: Course = COURSE) -> PreparedTask:
+    return PreparedTask(Task(assignments()["silu"], Source(content=text.encode()), course, b"seed", "cpu"))
 
 
 def mended(text: str, hints: HintsTable | None = None) -> Repair | None:
@@ -82,7 +56,7 @@ def mended(text: str, hints: HintsTable | None = None) -> Repair | None:
 
 
 def _said(text: str, edits: list[Edit]) -> str:
-    return say(assignments()["silu"].front_end.phrases, told(text, edits, "kind"))
+    return say(assignments()["silu"].front_end.phrases, change_fact(text, edits, "kind"))
 
 
 def line_of(text: str, words: str) -> int:
@@ -98,22 +72,22 @@ def line_of(text: str, words: str) -> int:
 ])
 def test_one_change_is_found_and_proved(before: str, after: str, kind: str) -> None:
     text = silu((before, after))
-    found = mended(text)
-    assert found is not None and (found.line, found.kind) == (line_of(text, after), kind)
+    repair = mended(text)
+    assert repair is not None and (repair.line, repair.kind) == (line_of(text, after), kind)
     # At the public sizes, three small ones and two long ones.
-    assert found.cases == sum(case.needs == "any" for case in assignments()["silu"].cases) + 5
-    assert f"line {found.line}" in found.told and found.diff.splitlines()[1].count(before) == 1
+    assert repair.cases == sum(case.needs == "any" for case in assignments()["silu"].cases) + 5
+    assert f"line {repair.line}" in repair.told and repair.diff.splitlines()[1].count(before) == 1
 
 
 @pytest.mark.skipif(problem() != "", reason=f"no nvcc: {problem()}")
 @pytest.mark.parametrize("space", ["", pytest.param("::", marks=pytest.mark.full)], ids=["together", "one by one"])
 def test_a_file_that_has_to_be_built_is_mended_too(space: str) -> None:
-    text = CUDA.replace("i < n", "i <= n").replace("    silu_kernel<<<", f"    {space}silu_kernel<<<")
+    text = DATA["cuda"].replace("i < n", "i <= n").replace("    silu_kernel<<<", f"    {space}silu_kernel<<<")
     assignment = assignments()["silu"].model_copy(update={"suffix": ".cu"})
-    task = Prepared(Task(assignment, Source(content=text.encode(), file="silu.cu"), COURSE, b"seed", "cpu"))
-    found = repaired(task, Judgement(task).take_all())
-    assert found is not None and (found.line, found.kind) == (line_of(text, "i <= n"), "comparison")
-    assert found.tried <= 30 and found.diff.splitlines()[1].count("i < n") == 1
+    task = PreparedTask(Task(assignment, Source(content=text.encode(), file="silu.cu"), COURSE, b"seed", "cpu"))
+    repair = repaired(task, Judgement(task).take_all())
+    assert repair is not None and (repair.line, repair.kind) == (line_of(text, "i <= n"), "comparison")
+    assert repair.tried <= 30 and repair.diff.splitlines()[1].count("i < n") == 1
 
 
 def test_a_search_ends_with_its_processor_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,6 +118,17 @@ def test_processor_time_is_that_of_processes_that_live_and_of_those_that_ended()
                 assert time.monotonic() < deadline
         finally:
             process.kill()
+
+
+def test_a_change_that_only_adds_idle_work_is_none(text: str) -> None:
+    task = prepared(text)
+    case = next(case for case in task.task.assignment.cases_for("cpu") if case.name == "67x127-extreme")
+    trial = Trial(task, case)
+    try:
+        assert [*trial.right([text, text.replace("n // 2", "n * 64"), text.replace("n // 2", "n")])] == [
+            False, False, True]
+    finally:
+        trial.end()
 
 
 def test_the_same_file_and_seed_get_the_same_hint() -> None:
@@ -194,9 +179,9 @@ def test_a_line_that_is_added_is_told_with_its_place(
 @pytest.mark.parametrize(("level", "said", "unsaid"), [
     ("place", "line 12", "operator"), ("kind", "operator", "x / (1"), ("edit", "operator", "x / (1")])
 def test_a_level_says_so_much_and_no_more(level: str, said: str, unsaid: str) -> None:
-    found = mended(silu(("x / (1 + tl.exp(-x))", WRONG)), HintsTable.model_validate({"level": level}))
-    assert found is not None and said in found.told and unsaid not in found.told
-    assert "x / (1" in found.diff, "who grades sees the change at every level"
+    repair = mended(silu(("x / (1 + tl.exp(-x))", WRONG)), HintsTable.model_validate({"level": level}))
+    assert repair is not None and said in repair.told and unsaid not in repair.told
+    assert "x / (1" in repair.diff, "who grades sees the change at every level"
 
 
 @pytest.mark.parametrize(("text", "hints"), [
@@ -225,8 +210,8 @@ def test_nothing_is_told_of_what_no_single_change_mends(text: str, hints: HintsT
 ])
 def test_an_edited_file_does_no_harm_to_others(harm: str) -> None:
     text = silu((HOST, f"{HOST}    {harm}\n"), ("x / (1 + tl.exp(-x))", WRONG))
-    found = mended(text)
-    assert found is not None and found.line == line_of(text, WRONG)
+    repair = mended(text)
+    assert repair is not None and repair.line == line_of(text, WRONG)
 
 
 @pytest.mark.parametrize(("before", "trick"), [
@@ -237,9 +222,9 @@ def test_an_edited_file_does_no_harm_to_others(harm: str) -> None:
 ])
 def test_a_file_that_plays_with_the_search_hears_of_its_trick_alone(before: str, trick: str) -> None:
     text = f"{before}\n{silu((HOST, f'{HOST}    {trick}{chr(10)}'))}"
-    found = mended(text)
+    repair = mended(text)
     lines = {line_of(text, trick), line_of(text, before or trick), line_of(text, "sys.loads") if before else 0}
-    assert found is None or "several lines" in found.told or found.line in lines
+    assert repair is None or "several lines" in repair.told or repair.line in lines
 
 
 def outcome(name: str, kind: FailureKind | None) -> CheckResult:
@@ -257,8 +242,8 @@ def outcome(name: str, kind: FailureKind | None) -> CheckResult:
     ({}, ""),
 ])
 def test_the_smallest_case_that_shows_most_is_tried(failed: dict[str, FailureKind | None], tried: str) -> None:
-    found = failed_case(prepared(SILU), [outcome(name, kind) for name, kind in failed.items()])
-    assert (found.name if found else "") == tried
+    case = failed_case(prepared(SILU), [outcome(name, kind) for name, kind in failed.items()])
+    assert (case.name if case else "") == tried
 
 
 def test_a_hidden_case_is_never_tried() -> None:
@@ -267,4 +252,27 @@ def test_a_hidden_case_is_never_tried() -> None:
     cases = (task.assignment.cases[0], hidden)
     assignment = task.assignment.model_copy(update={"cases": cases})
     failed = outcome(hidden.name, "wrong_values").model_copy(update={"hidden": True})
-    assert failed_case(Prepared(Task(assignment, task.source, COURSE, b"seed", "cpu")), [failed]) is None
+    assert failed_case(PreparedTask(Task(assignment, task.source, COURSE, b"seed", "cpu")), [failed]) is None
+
+
+def test_fresh_sizes_keep_to_choices_and_fit_each_other() -> None:
+    topk = assignments(ROOT / "examples" / "llm")["topk"]
+    found = [case.sizes for seed in range(20) for case in fresh(topk, topk.cases[0], random.Random(seed))]
+    assert found and all(one["k"] in topk.choices["k"] and one["k"] <= one["N"] for one in found)
+    assert {one["k"] for one in found} == set(topk.choices["k"])
+
+
+def test_fresh_sizes_keep_the_elements_of_a_tensor_apart() -> None:
+    case = cases("M N", "5x9", strides={"x": (16, 1)})[0]
+    found = [one for seed in range(20) for one in fresh(STRIDED, case, random.Random(seed))]
+    assert found and all(case.sizes["N"] <= 16 or case.sizes["M"] == 1 for case in found)
+
+
+@pytest.mark.parametrize(("most", "right"), [(1 << 30, True), (10_000_000, False)])
+def test_a_file_that_is_wrong_at_sizes_for_a_gpu_alone_is_not_proved(most: int, right: bool) -> None:
+    silu = assignments()["silu"]
+    text, formula = (ROOT / "reference" / "silu.py").read_text(encoding="utf-8"), "x / (1 + tl.exp(-x))"
+    assert text.count(formula) == 2
+    prepared = PreparedTask(Task(silu, Source(content=b"", file=silu.file), Course(), b"seed", "cpu"))
+    proof = proved(prepared, silu.cases[1], text.replace(formula, f"{formula} + (n > {most})"))
+    assert (proof is not None) == right and (proof is None or proof.whole)

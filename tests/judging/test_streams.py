@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from grader.judging.evidence.streams import MOST_STREAMS, unordered
-from grader.plan.findings import Undefined
+from grader.plan.findings import UndefinedBehaviour
 from grader.plan.plan import Buffer, Copy, Fill, Operation, Place, Plan, View
 
 OUT = 0
@@ -35,7 +35,7 @@ def answer(of: Plan) -> list[float]:
     return values
 
 
-def found(of: Plan) -> tuple[Undefined | None, int]:
+def found(of: Plan) -> tuple[UndefinedBehaviour | None, int]:
     """The finding, and the number of runs that it took."""
     runs: list[Plan] = []
 
@@ -58,8 +58,8 @@ def found(of: Plan) -> tuple[Undefined | None, int]:
     ([(1.0, 1, None), *((float(n), 2, [0]) for n in range(MOST_STREAMS + 2)), (2, OUT, [0])], (7, 8)),
 ])
 def test_the_first_two_whose_order_decides_are_named(steps: list[Step], lines: tuple[int, int]) -> None:
-    one, runs = found(plan(steps))
-    assert one is not None and (one.earlier, one.line, one.what) == (*lines, "streams") and runs <= 12
+    finding, runs = found(plan(steps))
+    assert finding is not None and (finding.earlier, finding.line, finding.what) == (*lines, "streams") and runs <= 12
 
 
 @pytest.mark.parametrize(("steps", "runs"), [
@@ -77,8 +77,8 @@ def test_what_the_answer_does_not_hang_on_is_not(steps: list[Step], runs: int) -
 
 
 def test_host_code_that_does_not_wait_is_told_by_its_memory() -> None:
-    one, _ = found(plan([(1.0, 1, None), (1, OUT, None), (2.0, 1, [0])], ["pinned"]))
-    assert one is not None and (one.earlier, one.line, one.what, one.given) == (2, 3, "pinned", "")
+    finding, _ = found(plan([(1.0, 1, None), (1, OUT, None), (2.0, 1, [0])], ["pinned"]))
+    assert finding is not None and (finding.earlier, finding.line, finding.what, finding.given) == (2, 3, "pinned", "")
 
 
 def test_no_order_that_is_tried_breaks_another() -> None:
@@ -93,7 +93,7 @@ def test_no_order_that_is_tried_breaks_another() -> None:
             follows.append(set().union(*({one} | follows[one] for one in after or ())))
 
         def wrong(other: Plan, follows: list[set[int]] = follows) -> bool:
-            order = [one.line - 1 for one in other.first]
+            order = [operation.line - 1 for operation in other.first]
             assert sorted(order) == list(range(12))
             assert all(not follows[one] & set(order[at:]) for at, one in enumerate(order))
             return chance.random() < 0.7

@@ -13,24 +13,27 @@ from grader.course.submission import Source, Submission
 from grader.grading.grading import grade
 from grader.grading.job import read_job
 from grader.home import ROOT
-from grader.judging.evidence.structure import look_at_structure
-from grader.judging.prepared import Prepared, Task
-from grader.pages.conditions import heading, shown
+from grader.judging.evidence.structure import structure_facts
+from grader.judging.prepared import PreparedTask, Task
+from grader.pages.findings import conditions_heading, shown_conditions
 from grader.results.result import AssignmentResult
 from grader.results.structure import ConditionResult
 from tests.languages.cuda.compiling import needs_nvcc
+from tests.rows import beside
 
 TRITON, CUDA = ROOT / "reference/stages", ROOT / "reference/cuda/stages"
 OWN = Path(__file__).with_name("structure")
+DATA = beside(__file__)
 
 
 def outcomes(path: Path, name: str, **asked: Any) -> dict[str, ConditionResult]:
     """The outcomes of these conditions for a file of the assignment `name`."""
     course = Course.model_validate({"structure": {name: {**asked, "requires": list(asked)}}})
-    source = Source(content=path.read_bytes(), file=name + path.suffix)
-    prepared = Prepared(Task(assignments()[name], source, course, b"seed", "cpu"))
+    content = DATA[path.name].encode() if path.name in DATA else path.read_bytes()
+    source = Source(content=content, file=name + path.suffix)
+    prepared = PreparedTask(Task(assignments()[name], source, course, b"seed", "cpu"))
     assert not prepared.plan().trouble
-    return {one.name: one for one in prepared.task.conditions.decided(look_at_structure(prepared))}
+    return {result.name: result for result in prepared.task.conditions.decided(structure_facts(prepared))}
 
 
 def test_every_condition_has_a_kernel_that_meets_it_and_one_that_does_not() -> None:
@@ -90,7 +93,7 @@ TABLE: list[tuple[str, Path, Rows]] = [
 def test_a_kernel_meets_what_it_should(name: str, path: Path, rows: Rows) -> None:
     found = outcomes(path, name, **{condition: limit for condition, limit, _ in rows})
     assert {one.name: one.met for one in found.values()} == {condition: met for condition, _, met in rows}, found
-    assert all(one.said.endswith(".") for one in found.values())
+    assert all(result.said.endswith(".") for result in found.values())
 
 
 def test_conditions_give_points_and_required_ones_a_verdict() -> None:
@@ -102,18 +105,18 @@ def test_conditions_give_points_and_required_ones_a_verdict() -> None:
 
     half = graded(coalesced=False, access_bits_at_least=512, launches_at_most=0)
     assert (half.verdict, half.score, half.max_score, half.measured_max) == ("accepted", 66.67, 120, 80)
-    assert heading(half) == "6.67 of 20 points for structure: 1 of 3 conditions met."
-    assert [one.word for one in shown(half)] == ["not met", "not met", "met"]
+    assert conditions_heading(half) == "6.67 of 20 points for structure: 1 of 3 conditions met."
+    assert [condition.word for condition in shown_conditions(half)] == ["not met", "not met", "met"]
     failed = graded(requires=["access_bits_at_least"], access_bits_at_least=512)
     assert (failed.verdict, failed.score, failed.measured_max) == ("condition_not_met", 0, 80)
     assert failed.message == ("The kernel has to move at least 512 bits at a time. A thread moves 128 bits at a time "
                               "(lines 22, 23).")
-    assert [one.name for one in failed.structure.conditions if one.required] == ["access_bits_at_least"]
+    assert [result.name for result in failed.structure.conditions if result.required] == ["access_bits_at_least"]
     assert (failed.structure.conditions[0].line, failed.structure.points) == (22, 0)
     # Conditions that no run shows are neither won nor lost; a required one is a person's to decide.
-    unseen = graded(host_reads_at_most=8, requires=["host_reads_at_most"])
-    assert (unseen.verdict, unseen.score) == ("accepted", 80)
-    assert [flag.what for flag in unseen.flags] == ["structure"]
+    unsampled = graded(host_reads_at_most=8, requires=["host_reads_at_most"])
+    assert (unsampled.verdict, unsampled.score) == ("accepted", 80)
+    assert [flag.what for flag in unsampled.flags] == ["structure"]
 
 
 def test_an_author_writes_a_condition_as_the_docs_say() -> None:
@@ -125,7 +128,7 @@ def test_an_author_writes_a_condition_as_the_docs_say() -> None:
     for limit, met in ((True, True), (8192, False)):
         course = Course(points=PointsTable(structure=1), structure={} if limit is True else {
             "transpose": {"shared_bytes_at_most": limit}})
-        prepared = Prepared(Task(assignment, source, course, b"seed", "cpu"))
-        (found,) = prepared.task.conditions.decided(look_at_structure(prepared))
-        assert (found.name, found.met) == ("shared_bytes_at_most", met)
-        assert found.said == "`transpose_kernel` takes 16,384 bytes of shared memory."
+        prepared = PreparedTask(Task(assignment, source, course, b"seed", "cpu"))
+        (result,) = prepared.task.conditions.decided(structure_facts(prepared))
+        assert (result.name, result.met) == ("shared_bytes_at_most", met)
+        assert result.said == "`transpose_kernel` takes 16,384 bytes of shared memory."

@@ -8,7 +8,7 @@ import torch
 
 from grader.course.assignment import Assignment, Mistake
 from grader.course.cases import Case
-from grader.judging.answers.answers import Compared
+from grader.judging.answers.answers import AnswerComparisons
 from grader.judging.explain import explain_assignment, explain_case
 from grader.judging.explain.evidence import UNKNOWN
 from grader.results.result import CheckResult, Detail, Outcome, Stage
@@ -104,7 +104,7 @@ def test_no_condition_is_told_that_may_fit_by_chance(
 
 def test_cases_are_told_apart_by_what_their_names_say() -> None:
     values = ("mixed", "bf16-tiny", "mixed", "tiny", "bf16")
-    assignment = _with_cases(SILU, *(({"M": size, "N": size + 1}, one) for size, one in enumerate(values)))
+    assignment = _with_cases(SILU, *(({"M": size, "N": size + 1}, value) for size, value in enumerate(values)))
     message, _ = said(assignment, _checks(assignment, {c.name for c in assignment.cases if c.name.endswith("tiny")}))
     assert message.startswith("Wrong in 2 of 5 cases, exactly those where the name says -tiny; first 1x2-bf16-tiny:")
 
@@ -216,8 +216,8 @@ def test_a_guess_from_another_case_goes_as_a_whole() -> None:
     mixed = _checks(assignment, {case.name for case in assignment.cases}, Detail(
         kind="wrong_values", message="3 wrong.", hint="It is b.", guess="It is b.", pattern="mistake: b", total=9))
     mixed[1].detail = Detail(kind="out_of_bounds", message="Line 3 reaches outside.", hint="A mask.")
-    found = explain_assignment(assignment, mixed)
-    assert found.hint == found.guess == "In 5x9-mixed: It is b."
+    summary = explain_assignment(assignment, mixed)
+    assert summary.hint == summary.guess == "In 5x9-mixed: It is b."
 
 
 def test_what_has_nothing_to_do_with_sizes_is_said_once() -> None:
@@ -271,7 +271,7 @@ def _check(assignment: Assignment, case: Case, fault: Fault) -> CheckResult:
     inputs, got, comparison = judge(assignment, case, fault)
     detail = None
     if not comparison.passed:
-        detail = explain_case(called(assignment, case, got), inputs, Compared({"out": comparison}))
+        detail = explain_case(called(assignment, case, got), inputs, AnswerComparisons({"out": comparison}))
     return CheckResult(
         id=f"case-{case.name}", stage="case", case=case.name, sizes=case.sizes, detail=detail,
         outcome="failed" if detail else "passed")

@@ -9,11 +9,11 @@ from torch import Tensor
 from grader.course.assignment import Assignment, Baseline, Mistake
 from grader.course.cases import Case
 from grader.course.parameters import Input, Output, Scalar
-from grader.judging.answers.answers import Compared
+from grader.judging.answers.answers import AnswerComparisons
 from grader.judging.answers.compare import Comparison, compare, poison_
-from grader.judging.explain import Called, explain_case
+from grader.judging.explain import ExplainedCall, explain_case
 from grader.judging.running.buffers import DTYPES
-from grader.judging.running.simulation import Ran
+from grader.judging.running.simulation import CallResult
 from grader.plan.findings import Finding
 from grader.plan.plan import Buffer, Fill, Plan, View
 from grader.results.result import Detail
@@ -141,12 +141,12 @@ def judge(
 def called(
     assignment: Assignment, case: Case, got: Tensor, *, plan: Plan | None = None, call: int = 0,
     changed: Sequence[str] = (), findings: Sequence[Finding] = (), source: str = "",
-) -> Called:
+) -> ExplainedCall:
     """A call that left `got` in its output. A plan that is not given writes to the output, and shows nothing else."""
     out = View(buffer=0, shape=[1], strides=[1], dtype="float32")
     writes = Plan(buffers=[Buffer(bytes=4, given="out")], kernels=[], first=[Fill(target=out, value=0.0)])
-    ran = Ran({assignment.output.name: got}, changed=tuple(changed), findings=tuple(findings))
-    return Called(assignment, case, plan or writes, call, ran, source)
+    result = CallResult({assignment.output.name: got}, changed=tuple(changed), findings=tuple(findings))
+    return ExplainedCall(assignment, case, plan or writes, call, result, source)
 
 
 def explain(
@@ -155,6 +155,6 @@ def explain(
     """What the grader says to a faulty kernel. `known` is for `called`."""
     used, got, comparison = judge(assignment, case, fault, inputs=inputs)
     detail = explain_case(
-        called(assignment, case, got, **known), used, Compared({assignment.output.name: comparison}))
+        called(assignment, case, got, **known), used, AnswerComparisons({assignment.output.name: comparison}))
     assert detail is not None
     return detail

@@ -99,7 +99,7 @@ def test_a_mistake_about_two_outputs_has_an_answer_for_each() -> None:
         ("largest", "", lambda x: x.double().max(dim=1)), ("first", "", lambda x: (x[:, 0].double(), None)),
         output="least place"))
     x = torch.tensor([[1.0, 3.0]])
-    answers = [[one.answer(x=x) for one in view.mistakes] for view in found.views()]
+    answers = [[mistake.answer(x=x) for mistake in view.mistakes] for view in found.views()]
     assert answers == [[torch.tensor([3.0]), torch.tensor([1.0])], [torch.tensor([1]), None]]
 
 

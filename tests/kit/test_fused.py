@@ -1,5 +1,6 @@
-"""The kernel that draws many calls at once, in Triton's interpreter, bit by bit against the same written in Python."""
+"""Kernels that draw many calls at once, and look for a pattern of bits in many tensors, in Triton's interpreter."""
 
+import json
 import math
 import os
 import subprocess
@@ -14,7 +15,7 @@ from torch import Tensor
 
 from grader.course.parameters import value_of
 from grader.home import ROOT
-from grader.judging.answers.compare import poison_, poisoned
+from grader.judging.answers.compare import POISON, poison_, poison_mask
 from grader.kit.fused import draws
 from grader.kit.inputs import (
     Bits,
@@ -193,11 +194,11 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Given, Te
     folder: Path = tmp_path_factory.mktemp("fused")
     tasks = {name: given(task, seed) for seed, (name, task) in enumerate(TASKS.items())}
     torch.save(list(tasks.values()), folder / "tasks")
-    ran = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(folder / "tasks"), str(folder / "drawn")],
         env=os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         timeout=SECONDS, check=False)
-    assert ran.returncode == 0, ran.stderr
+    assert result.returncode == 0, result.stderr
     memories = torch.load(folder / "drawn", weights_only=True)
     return {name: (task, memory) for (name, task), memory in zip(tasks.items(), memories, strict=True)}
 
@@ -233,7 +234,7 @@ def test_nothing_is_written_beside_a_tensor_and_no_two_are_alike(
         inside[start : start + rows * columns] = True
         slots.append(memory[start : start + rows * columns])
     beside = memory.view(torch.uint8)[~inside].view(torch.bool) if memory.dtype == torch.bool else memory[~inside]
-    assert bool(poisoned(beside).all())
+    assert bool(poison_mask(beside).all())
     alike = {Bytes: 1 / getattr(distribution, "levels", 1), Indices: 0.2, Bools: 0.68}.get(type(distribution), 0)
     assert float((slots[0] == slots[1]).double().mean()) < alike + 0.05
 
@@ -259,3 +260,35 @@ def test_philox_is_the_published_one() -> None:
         assert philox(0, (0, 0)) == (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
     finally:
         ROUNDS = before
+
+
+# A process that imports torch and triton, where others do as much.
+HOLDS = """
+import json, sys
+import torch
+from grader.kit.holds import BLOCK, holds
+
+for name, bits in json.loads(sys.argv[1]):
+    # The last block of each is shorter than the others.
+    tensors = [torch.zeros(2 * BLOCK + 11, dtype=getattr(torch, name)) for _ in range(3)]
+    holding = [holds(tensors, bits).tolist()]
+    for tensor, place in (1, -1), (0, 0), (2, BLOCK):
+        tensors[tensor][place] = bits
+        holding.append(holds(tensors, bits).tolist())
+    print(json.dumps(holding))
+"""
+FOUND = [[False, False, False], [False, True, False], [True, True, False], [True, True, True]]
+
+
+@pytest.fixture(scope="module")
+def holding() -> dict[tuple[str, int], list[list[bool]]]:
+    asked = [(str(dtype).removeprefix("torch."), bits) for dtype, bits in POISON.values()]
+    result = subprocess.run(
+        [sys.executable, "-c", HOLDS, json.dumps(asked)], check=False, capture_output=True, text=True,
+        env=os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT)}, timeout=SECONDS)
+    assert result.returncode == 0, result.stderr
+    return dict(zip(asked, map(json.loads, result.stdout.splitlines()), strict=True))
+
+
+def test_every_poison_is_found_in_the_tensor_that_holds_it(holding: dict[tuple[str, int], list[list[bool]]]) -> None:
+    assert holding == dict.fromkeys(holding, FOUND)

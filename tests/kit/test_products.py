@@ -1,4 +1,5 @@
-"""The spot check of matrix products: right answers pass whatever is drawn, and what kernels get wrong is found."""
+"""Spot checks, of matrix products and of long vectors: right answers pass whatever is drawn, and what kernels get wrong
+is found."""
 
 import math
 import weakref
@@ -10,10 +11,12 @@ import pytest
 import torch
 from torch import Tensor
 
+from grader.course.assignment import Assignment
 from grader.course.cases import Case
 from grader.course.catalogue import assignments, right_answer
 from grader.course.parameters import Inputs
 from grader.judging.answers.compare import poison_
+from tests.rows import each_row
 
 GEMM = assignments()["gemm"]
 GROUP = 32
@@ -24,7 +27,7 @@ SEEDS = tuple(range(3))
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnCase:
     inputs: Inputs
     expected: Tensor
     allowed: Tensor
@@ -35,41 +38,41 @@ class Drawn:
 
 
 @cache
-def drawn(m: int, n: int, k: int, values: str = "mixed") -> Drawn:
+def drawn(m: int, n: int, k: int, values: str = "mixed") -> DrawnCase:
     case = Case(name="spot", sizes={"M": m, "N": n, "K": k}, values=values)
     inputs = GEMM.make_inputs(case, torch.Generator().manual_seed(3))
     expected = right_answer(GEMM, inputs)
     assert GEMM.tolerance is not None
-    return Drawn(inputs, expected, GEMM.tolerance(inputs, expected))
+    return DrawnCase(inputs, expected, GEMM.tolerance(inputs, expected))
 
 
-def checked(inputs: Inputs, output: Tensor, seed: int = 0) -> float:
-    assert GEMM.spot_check is not None
-    return float(GEMM.spot_check([inputs], torch.Generator().manual_seed(seed))([inputs], [output]))
+def checked(inputs: Inputs, output: Tensor, seed: int = 0, of: Assignment = GEMM) -> float:
+    assert of.spot_check is not None
+    return float(of.spot_check([inputs], torch.Generator().manual_seed(seed))([inputs], [output]))
 
 
 @pytest.mark.parametrize("values", ["mixed", "large", "tiny"])
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_right_answers_pass(sizes: tuple[int, int, int], values: str) -> None:
-    one = drawn(*sizes, values)
-    a, b = one.inputs["a"], one.inputs["b"]
-    for output in (one.half, torch.mm(a, b), torch.mm(a.float(), b.float()).half()):
+    case = drawn(*sizes, values)
+    a, b = case.inputs["a"], case.inputs["b"]
+    for output in (case.half, torch.mm(a, b), torch.mm(a.float(), b.float()).half()):
         before = output.clone()
-        assert all(checked(one.inputs, output, seed) <= 0.9 for seed in SEEDS)
+        assert all(checked(case.inputs, output, seed) <= 0.9 for seed in SEEDS)
         assert torch.equal(before, output)
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_answers_at_their_tolerance_never_raise_an_alarm(sizes: tuple[int, int, int]) -> None:
-    one = drawn(*sizes)
-    signs = 2 * torch.randint(2, one.expected.shape, generator=torch.Generator().manual_seed(4)) - 1
+    case = drawn(*sizes)
+    signs = 2 * torch.randint(2, case.expected.shape, generator=torch.Generator().manual_seed(4)) - 1
     for sign in (torch.tensor(1), torch.tensor(-1), signs):
         for seed in SEEDS:
-            assert checked(one.inputs, one.expected + 0.999 * sign * one.allowed, seed) <= 1
-        assert checked(one.inputs, one.expected + 1.5 * sign * one.allowed) > 1
+            assert checked(case.inputs, case.expected + 0.999 * sign * case.allowed, seed) <= 1
+        assert checked(case.inputs, case.expected + 1.5 * sign * case.allowed) > 1
 
 
-def sums_in_half(one: Drawn) -> Tensor:
+def sums_in_half(one: DrawnCase) -> Tensor:
     """A running sum in fp16 over blocks of 64 of K, the kindest way to keep one."""
     a, b = one.inputs["a"].float(), one.inputs["b"].float()
     total = torch.zeros(one.expected.shape)
@@ -79,14 +82,14 @@ def sums_in_half(one: Drawn) -> Tensor:
     return result
 
 
-def without_a_block_of_k(one: Drawn) -> Tensor:
+def without_a_block_of_k(one: DrawnCase) -> Tensor:
     a, b = one.inputs["a"].double(), one.inputs["b"].double()
     without: Tensor = one.expected - a[:, 64:80] @ b[64:80]
     return without.half()
 
 
-def changed(change: Callable[[Tensor], object]) -> Callable[[Drawn], Tensor]:
-    def output(one: Drawn) -> Tensor:
+def changed(change: Callable[[Tensor], object]) -> Callable[[DrawnCase], Tensor]:
+    def output(one: DrawnCase) -> Tensor:
         half: Tensor = one.expected.half()
         change(half)
         return half
@@ -94,16 +97,16 @@ def changed(change: Callable[[Tensor], object]) -> Callable[[Drawn], Tensor]:
     return output
 
 
-def mistaken(name: str) -> Callable[[Drawn], Tensor]:
-    def output(one: Drawn) -> Tensor:
+def mistaken(name: str) -> Callable[[DrawnCase], Tensor]:
+    def output(one: DrawnCase) -> Tensor:
         answers = (mistake.answer(**one.inputs) for mistake in GEMM.mistakes if mistake.name == name)
-        found: Tensor = next(answer for answer in answers if answer is not None).half()
-        return found
+        tensor: Tensor = next(answer for answer in answers if answer is not None).half()
+        return tensor
 
     return output
 
 
-WRONG: dict[str, Callable[[Drawn], Tensor]] = {
+WRONG: dict[str, Callable[[DrawnCase], Tensor]] = {
     "zeros": changed(lambda out: out.zero_()),
     "sums in half precision": sums_in_half,
     "a block of K dropped": without_a_block_of_k,
@@ -124,10 +127,10 @@ WRONG: dict[str, Callable[[Drawn], Tensor]] = {
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_answers_fail(what: str) -> None:
     for sizes, seeds in ((SIZES[0], SEEDS), (SIZES[2], SEEDS[:1])):
-        one = drawn(*sizes)
-        output = WRONG[what](one)
+        case = drawn(*sizes)
+        output = WRONG[what](case)
         for seed in seeds:
-            found = checked(one.inputs, output, seed)
+            found = checked(case.inputs, output, seed)
             assert found > 1
             if not bool(output.isfinite().all()):
                 assert found == math.inf
@@ -135,14 +138,14 @@ def test_wrong_answers_fail(what: str) -> None:
 
 def test_one_wrong_element_fails_as_promised() -> None:
     """Too many elements for the singles to find one; at 66 times the largest tolerance of its group the sums must."""
-    one = drawn(1024, 1024, 64)
+    case = drawn(1024, 1024, 64)
     i, j = 700, 333
-    its_group = one.allowed[i, j // GROUP * GROUP :][:GROUP]
-    output = one.expected.clone()
+    its_group = case.allowed[i, j // GROUP * GROUP :][:GROUP]
+    output = case.expected.clone()
     output[i, j] += 2.1 * its_group.sum()
-    assert all(checked(one.inputs, output, seed) > 1 for seed in SEEDS[:6])
-    output[i, j] = one.expected[i, j] + 1.1 * its_group.sum()
-    assert sum(checked(one.inputs, output, seed) > 1 for seed in SEEDS[:6]) >= 3
+    assert all(checked(case.inputs, output, seed) > 1 for seed in SEEDS[:6])
+    output[i, j] = case.expected[i, j] + 1.1 * its_group.sum()
+    assert sum(checked(case.inputs, output, seed) > 1 for seed in SEEDS[:6]) >= 3
 
 
 HUGE = 1000.0
@@ -168,19 +171,70 @@ def test_right_answers_for_inputs_that_were_changed_fail(what: str) -> None:
         assert min(float(check([inputs], [output])) for inputs in (changed_to, given)) > 1
 
 
-def test_the_inputs_themselves_are_not_kept() -> None:
-    inputs = {name: value.clone() for name, value in drawn(*SIZES[0]).inputs.items()}
-    there = [weakref.ref(value) for value in inputs.values()]
-    assert GEMM.spot_check is not None
-    check = GEMM.spot_check([inputs], torch.Generator().manual_seed(1))
-    del inputs
-    assert callable(check) and not any(one() for one in there)
-
-
 def test_large_products_are_checked_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = drawn(*SIZES[0])
+    case = drawn(*SIZES[0])
     assert GEMM.spot_check is not None
     monkeypatch.setitem(GEMM.spot_check.__globals__["PART"], "cpu", 4096)
-    assert all(checked(one.inputs, one.half, seed) <= 0.9 for seed in SEEDS)
+    assert all(checked(case.inputs, case.half, seed) <= 0.9 for seed in SEEDS)
     for what in ("a row never written", "a tile of zeros", "a block of K dropped"):
-        assert checked(one.inputs, WRONG[what](one)) > 1
+        assert checked(case.inputs, WRONG[what](case)) > 1
+
+
+VECTOR = assignments()["rmsnorm_vector"]
+LONG = 1 << 18
+INPUTS = VECTOR.make_inputs(Case(name="spot", sizes={"N": LONG}), torch.Generator().manual_seed(5))
+
+
+@each_row("seed", range(8))
+def test_right_vectors_pass(seed: int) -> None:
+    assert 0 < checked(INPUTS, right_answer(VECTOR, INPUTS).float(), seed, VECTOR) <= 1
+
+
+def test_an_answer_at_its_tolerance_passes_and_one_beyond_does_not() -> None:
+    expected = right_answer(VECTOR, INPUTS)
+    assert VECTOR.tolerance is not None
+    allowed = VECTOR.tolerance(INPUTS, expected)
+    near, beyond = (checked(INPUTS, (expected + share * allowed).float(), of=VECTOR) for share in (0.9, 1.2))
+    assert near <= 1 < beyond
+
+
+def left_out(share: float) -> Callable[[Tensor], Tensor]:
+    def changed(output: Tensor) -> Tensor:
+        output[: int(share * LONG)] = 0
+        return output
+    return changed
+
+
+@pytest.mark.parametrize("changed", [
+    left_out(0.002), lambda output: output * (1 + 1e-3), lambda output: output.flip(0), torch.zeros_like,
+], ids=["a five hundredth left out", "a tenth of a per cent off", "the other way round", "zeros"])
+def test_wrong_vectors_fail(changed: Callable[[Tensor], Tensor]) -> None:
+    assert checked(INPUTS, changed(right_answer(VECTOR, INPUTS).float()), of=VECTOR) > 1
+
+
+def test_one_element_that_was_never_written_fails() -> None:
+    output = right_answer(VECTOR, INPUTS).float()
+    output[LONG // 3] = math.nan
+    assert checked(INPUTS, output, of=VECTOR) == math.inf
+
+
+@pytest.mark.parametrize("put_back", [False, True])
+def test_a_right_answer_for_an_input_that_was_changed_fails(put_back: bool) -> None:
+    """One huge element is the mean of the squares: who puts it in place need not add anything up."""
+    changed_to = {**INPUTS, "x": INPUTS["x"].clone()}
+    changed_to["x"][0] = 1e12
+    output = right_answer(VECTOR, changed_to).float()
+    assert checked(changed_to, output, of=VECTOR) <= 1
+    assert VECTOR.spot_check is not None
+    check = VECTOR.spot_check([INPUTS], torch.Generator().manual_seed(1))
+    assert float(check([INPUTS if put_back else changed_to], [output])) > 1
+
+
+@pytest.mark.parametrize(("of", "given"), [(GEMM, drawn(*SIZES[0]).inputs), (VECTOR, INPUTS)], ids=["gemm", "vector"])
+def test_the_inputs_themselves_are_not_kept(of: Assignment, given: Inputs) -> None:
+    inputs = {name: value.clone() if isinstance(value, Tensor) else value for name, value in given.items()}
+    there = [weakref.ref(value) for value in inputs.values() if isinstance(value, Tensor)]
+    assert of.spot_check is not None
+    check = of.spot_check([inputs], torch.Generator().manual_seed(1))
+    del inputs
+    assert callable(check) and not any(one() for one in there)

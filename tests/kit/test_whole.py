@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from grader.course.cases import Case
-from grader.course.catalogue import CatalogueError
 from grader.course.parameters import Input, Output, Parameter, Scalar, Value
+from grader.errors import UserError
 from grader.kit.inputs import Bits, Bytes, Distribution, Number, Spread, draw, maker, middle, numbers
 from grader.kit.whole import Bools, Distinct, Fixed, Indices, Offsets, OneOf, Whole
 from tests.rows import each_row
@@ -121,5 +121,5 @@ def test_numbers_are_of_their_type_and_need_no_tensors(what: str) -> None:
 ])
 def test_a_number_without_its_distribution_is_said(distribution: Distribution | None, words: str) -> None:
     made = maker((Scalar(name="k", type="int"),), lambda case: {} if distribution is None else {"k": distribution})
-    with pytest.raises(CatalogueError, match=words):
+    with pytest.raises(UserError, match=words):
         made(Case(name="case", sizes={}), torch.Generator())

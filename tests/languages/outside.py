@@ -2,7 +2,7 @@
 
 from grader.languages.cuda.phrases import PHRASES as CUDA
 from grader.languages.triton.phrases import PHRASES as TRITON
-from grader.plan.findings import OutOfBounds, Undefined
+from grader.plan.findings import OutOfBounds, UndefinedBehaviour
 
 HOSTILE = {
     "uses": ("", "x[i + k] ", ""), "guards": ("", "if (i < n) x[i + k] = 1; ", ""),
@@ -33,4 +33,4 @@ def read_all(source: str) -> None:
     for phrases in (CUDA, TRITON):
         list(phrases.slips(source))
         phrases.outside(source, outside(source.count("\n") + 1).model_copy(update={"access": "load"}))
-    CUDA.closer(Undefined(what="shared", kernel="k", line=1, tensor="a"), source)
+    CUDA.evidence(UndefinedBehaviour(what="shared", kernel="k", line=1, tensor="a"), source)

@@ -18,8 +18,8 @@ SECONDS = 100.0
 Reply = TypeVar("Reply", bound=Message)
 
 
-class Served:
-    """A part in a process of its own. `with Served(…) as part:` ends it."""
+class PartProcess:
+    """A part in a process of its own. `with PartProcess(…) as part:` ends it."""
 
     def __init__(self, serve: Callable[[Channel], None], *, address_space: int = 0) -> None:
         ours, theirs = socket_pair()

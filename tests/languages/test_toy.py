@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.home import ROOT
-from grader.plan.language_folders import ELSEWHERE
+from grader.plan.language_folders import VARIABLE
 from grader.results.result import AssignmentResult, Result
 
 HERE = Path(__file__).parent
@@ -25,10 +25,10 @@ MOST_LINES = 150
 
 def _command(*words: object, languages: Path | None = HERE) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "COLUMNS": "300"}
-    environment.pop(ELSEWHERE, None)
+    environment.pop(VARIABLE, None)
     return subprocess.run(
         [sys.executable, "-m", "grader", *map(str, words)], cwd=ROOT, capture_output=True, text=True, check=False,
-        env=environment | ({ELSEWHERE: str(languages)} if languages else {}))
+        env=environment | ({VARIABLE: str(languages)} if languages else {}))
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +38,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "class" / student).mkdir(parents=True)
         for name, text in files.items():
             (folder / "class" / student / name).write_text(text, encoding="utf-8")
-    done = _command("grade", folder / "class", "--out", folder / "out", "--only", "silu", "--seed", 7,
-                    "--jobs", 1)
-    assert done.returncode == 0, done
+    result = _command("grade", folder / "class", "--out", folder / "out", "--only", "silu", "--seed", 7,
+                      "--jobs", 1)
+    assert result.returncode == 0, result
     return folder / "out"
 
 
@@ -55,40 +55,40 @@ def test_the_language_is_small() -> None:
 
 @pytest.mark.parametrize("student", ["right", "triton"])
 def test_a_right_submission_gets_its_points(out: Path, student: str) -> None:
-    found = _result(out, student)
-    assert found.verdict == "accepted" and found.score == found.measured_max > 0
-    assert {check.outcome for check in found.correctness.checks} == {"passed"}
+    assignment = _result(out, student)
+    assert assignment.verdict == "accepted" and assignment.score == assignment.measured_max > 0
+    assert {check.outcome for check in assignment.correctness.checks} == {"passed"}
 
 
 @pytest.mark.parametrize("student, hint", [("known", "This is σ(x) alone"), ("wrong", "")])
 def test_a_wrong_one_is_told_what_is_wrong(out: Path, student: str, hint: str) -> None:
-    found = _result(out, student)
-    assert (found.verdict, found.score) == ("wrong_answer", 0)
-    assert "expected" in found.message and hint in found.hint
+    assignment = _result(out, student)
+    assert (assignment.verdict, assignment.score) == ("wrong_answer", 0)
+    assert "expected" in assignment.message and hint in assignment.hint
     page = (out / student / "report.html").read_text(encoding="utf-8")
-    assert "silu(x, out): …" in page and found.message.split(";")[0] in page
+    assert "silu(x, out): …" in page and assignment.message.split(";")[0] in page
 
 
 def test_what_is_not_of_the_language_has_its_line(out: Path) -> None:
-    found = _result(out, "broken")
-    detail = found.correctness.checks[0].detail
-    assert found.verdict == "runtime_error" and detail is not None and detail.place is not None
+    assignment = _result(out, "broken")
+    detail = assignment.correctness.checks[0].detail
+    assert assignment.verdict == "runtime_error" and detail is not None and detail.place is not None
     assert (detail.place.file, detail.place.line, detail.place.text) == ("silu.toy", 1, "silu(x, out): x +")
     assert detail.hint == "Compare it with the handout's."
 
 
 def test_of_two_files_for_one_assignment_neither_counts(out: Path) -> None:
-    found = _result(out, "twice")
-    assert found.message == "silu.py and silu.toy are both there; hand in one of them"
-    assert found.hint == "An assignment is graded from one file: leave out the other."
+    assignment = _result(out, "twice")
+    assert assignment.message == "silu.py and silu.toy are both there; hand in one of them"
+    assert assignment.hint == "An assignment is graded from one file: leave out the other."
 
 
 def test_an_intake_takes_files_of_it(tmp_path: Path) -> None:
     for file in ("SiLU_final.toy", "notes.txt"):
         (tmp_path / "all" / "ada").mkdir(parents=True, exist_ok=True)
         (tmp_path / "all" / "ada" / file).write_text(CLASS["right"]["silu.toy"], encoding="utf-8")
-    done = _command("intake", tmp_path / "all", "--into", tmp_path / "class")
-    assert done.returncode == 0, done
+    result = _command("intake", tmp_path / "all", "--into", tmp_path / "class")
+    assert result.returncode == 0, result
     assert [path.name for path in (tmp_path / "class" / "ada").iterdir()] == ["silu.toy"]
 
 
@@ -96,8 +96,8 @@ def test_a_check_knows_files_of_it(tmp_path: Path) -> None:
     # Of two that may be it none is, so that nothing is started.
     for number in (1, 2):
         (tmp_path / f"silu ({number}).toy").write_text(CLASS["right"]["silu.toy"], encoding="utf-8")
-    done = _command("check", tmp_path, "--only", "silu")
-    assert done.returncode == 1 and "Found silu (1).toy, silu (2).toy; " in done.stdout, done
+    result = _command("check", tmp_path, "--only", "silu")
+    assert result.returncode == 1 and "Found silu (1).toy, silu (2).toy; " in result.stdout, result
 
 
 @pytest.mark.parametrize("folder, expected", [
@@ -113,8 +113,8 @@ def test_a_folder_of_languages_that_cannot_be_used_is_one_line(tmp_path: Path, f
     for name, text in (("same", same), ("broken", "1 / 0")):
         (tmp_path / name / "other").mkdir(parents=True)
         (tmp_path / name / "other" / "__init__.py").write_text(text)
-    done = _command("check", tmp_path, languages=tmp_path / folder)
-    assert done.returncode == 2 and expected in done.stderr and done.stderr.count("\n") == 1, done
+    result = _command("check", tmp_path, languages=tmp_path / folder)
+    assert result.returncode == 2 and expected in result.stderr and result.stderr.count("\n") == 1, result
 
 
 def test_a_language_that_is_not_there_is_not_looked_for(tmp_path: Path) -> None:

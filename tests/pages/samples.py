@@ -18,11 +18,13 @@ from grader.results.result import (
     Place,
     Repair,
     Result,
-    Worst,
+    WorstElement,
 )
 from grader.results.verdicts import UNJUDGED, Verdict
 from tests.pages import speeds
+from tests.rows import beside
 
+SOURCE: str = beside(__file__)["source"]
 KERNELS = {
     "silu": ("SiLU", "silu(x, out)", "out[i, j] = x[i, j] / (1 + exp(−x[i, j]))"),
     "rmsnorm_vector": ("RMSNorm, one vector", "rmsnorm_vector(x, weight, eps, out)",
@@ -55,21 +57,6 @@ HINTS = {
     "rmsnorm_vector": "Every program sums only its own block: add the parts before dividing.",
     "copy_first_column": "Copy the column, not the row: the step between elements is the number of columns.",
 }
-SOURCE = """import triton
-import triton.language as tl
-
-
-@triton.jit
-def the_kernel(x_ptr, out_ptr, M, N, BLOCK: tl.constexpr):
-    rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    columns = tl.arange(0, BLOCK)
-    tile = tl.load(x_ptr + rows[:, None] * N + columns, mask=(rows[:, None] < M) & (columns < N), other=0.0)
-    tl.store(out_ptr + rows[:, None] * N + columns, tile)
-
-
-def the_function(x, out):
-    the_kernel[(1,)](x, out, *x.shape, BLOCK=16)
-"""
 INSPECTION = Inspection(
     case="8192x8192", sizes={"M": 8192, "N": 8192}, target="sm_90", multiprocessors=132,
     launches=[LaunchFacts(
@@ -139,7 +126,7 @@ def failed(name: str, sizes: tuple[int, int] = (5, 9)) -> CheckResult:
                         seen="This line stores the wrong elements: program 0 stored the first of them, out[1, 0]."),
             corner=Corner(index=[0, 0], got=[["0.31", "0.4"], ["1.5", "unwritten"]], expected=[["", ""], ["-2", "7"]]),
             wrong=m * n - 3, total=m * n, unwritten=4,
-            worst=Worst(index=index, got="0.31", expected="-1.27", error="1.58", allowed="4.2e-06"),
+            worst=WorstElement(index=index, got="0.31", expected="-1.27", error="1.58", allowed="4.2e-06"),
             error_map=cells.model_copy(deep=True)))
 
 
@@ -210,9 +197,9 @@ def result(student: str, verdicts: dict[str, Verdict] | None = None, *, speed: b
     """A whole submission; kernels not named in `verdicts` are right."""
     kernels = {name: assignment(name, (verdicts or {}).get(name, "accepted"),
                                 speed=speeds.performance(name) if speed else None) for name in KERNELS}
-    judged = [a for a in kernels.values() if a.verdict not in UNJUDGED]
+    assignments = [a for a in kernels.values() if a.verdict not in UNJUDGED]
     return Result(
-        schema="kernelmark/result/v1", student=student, score=sum(a.score for a in judged), max_score=600,
+        schema="kernelmark/result/v1", student=student, score=sum(a.score for a in assignments), max_score=600,
         measured_max=sum(a.measured_max for a in kernels.values()),
         graded_at="2026-03-04T05:06:07Z", seconds=14.2, reproduce=f"kernelmark grade submissions/{len(student)}",
         environment=environment("NVIDIA H200" if speed else "cpu"), assignments=kernels)
@@ -229,9 +216,9 @@ def several_outputs() -> Result:
     """A kernel with five outputs of which one is right, and a wrong one was never written."""
     made = result("Rósza Péter", {"gemm": "wrong_answer"})
     made.assignments["gemm"].signature = "gemm(a, b, out, rest, scale, state, count)"
-    row = Worst(index=[3], got="0", expected="0.345", error="0.345", allowed="1.4e-07")
+    row = WorstElement(index=[3], got="0", expected="0.345", error="0.345", allowed="1.4e-07")
     kept = ErrorMap(output_shape=[4, 4], cell_shape=[1, 1], cells=["..uu"] * 4, kept=True)
-    for check in (one for one in made.assignments["gemm"].correctness.checks if one.detail):
+    for check in (check for check in made.assignments["gemm"].correctness.checks if check.detail):
         assert check.detail is not None and check.detail.wrong is not None
         check.detail.outputs = [
             OutputFigures(name="out", wrong=check.detail.wrong, total=check.detail.wrong + 3, unwritten=4,
@@ -239,7 +226,7 @@ def several_outputs() -> Result:
             OutputFigures(name="rest", wrong=0, total=9),
             OutputFigures(name="scale", wrong=1, total=9, worst=row, error_map=ErrorMap(
                 output_shape=[9], cell_shape=[1, 1], cells=["...7....."])),
-            OutputFigures(name="state", wrong=8, total=16, unwritten=8, worst=Worst(
+            OutputFigures(name="state", wrong=8, total=16, unwritten=8, worst=WorstElement(
                 index=[0, 2], got="0.5", expected="2", error="1.5", allowed="0.1"), error_map=kept),
             OutputFigures(name="count", wrong=9, total=9, unwritten=9, worst=row, error_map=ErrorMap(
                 output_shape=[9], cell_shape=[1, 1], cells=["u" * 9]))]
@@ -269,7 +256,7 @@ def hostile() -> Result:
                 check.detail.place = Place(file=SCRIPT, line=1 + number, text=text, seen=text)
                 check.detail.corner = Corner(
                     index=[0, 0], got=[[SCRIPT] * 4] * 4, expected=[["-1.2345678e-38", ""] * 2] * 4)
-                check.detail.worst = Worst(index=[0, 5], got=SCRIPT, expected=ANSI, error="nan", allowed="0")
+                check.detail.worst = WorstElement(index=[0, 5], got=SCRIPT, expected=ANSI, error="nan", allowed="0")
     made.notes = [text]
     return made
 

@@ -34,51 +34,9 @@ UNFOLD = "document.querySelectorAll('details').forEach((d) => { d.open = true; }
 
 # What lies beyond the page's sides, and what is larger than the box that it is cut to. A long text that is quoted, such
 # as a traceback, scrolls in a box of its own.
-CUT = """(width) => {
-  const found = [];
-  for (const element of document.querySelectorAll("main *")) {
-    if (!element.checkVisibility() || element.closest("pre, .unseen, svg")) continue;
-    const style = getComputedStyle(element);
-    const box = element.getBoundingClientRect();
-    const clips = style.overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1;
-    if (clips || box.right > width + 1 || box.left < -1) found.push(element.outerHTML.slice(0, 200));
-  }
-  return found;
-}"""
+CUT = Path(__file__).with_name("cut.js").read_text(encoding="utf-8")
 # Every visible text's colour against what lies behind it; a text in an SVG is painted with `fill`.
-CONTRAST = """() => {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  function rgba(colour) {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1);
-    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
-    return [r, g, b, a / 255];
-  }
-  function luminance([r, g, b]) {
-    const [x, y, z] = [r, g, b].map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
-  }
-  function ground(element) {
-    for (let e = element; e; e = e.parentElement) {
-      const colour = rgba(getComputedStyle(e).backgroundColor);
-      if (colour[3] === 1) return colour;
-      if (colour[3] > 0) throw new Error("half-transparent background");
-    }
-    return [255, 255, 255, 1];
-  }
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const found = [];
-  while (walker.nextNode()) {
-    const element = walker.currentNode.parentElement;
-    const text = walker.currentNode.textContent.trim();
-    if (!text || element.closest("title, desc, style, script") || !element.checkVisibility()) continue;
-    const style = getComputedStyle(element);
-    const inks = [luminance(rgba(element.closest("svg") ? style.fill : style.color)), luminance(ground(element))];
-    found.push([(Math.max(...inks) + 0.05) / (Math.min(...inks) + 0.05), text.slice(0, 40)]);
-  }
-  return found;
-}"""
+CONTRAST = Path(__file__).with_name("contrast.js").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -186,10 +144,10 @@ def _one_column_and_then_the_right_third(page: Page, cards: bool) -> None:
     assert widths and min(widths) > 250
     page.set_viewport_size({"width": 1280, "height": 800})
     # Of every card something stands there, beside what is above or below.
-    found = page.locator("article.card")
-    assert (found.count() > 0) == cards
-    for number in range(found.count()):
-        rights = found.nth(number).locator("p, li, td, th, svg, img, .code").evaluate_all(
+    locator = page.locator("article.card")
+    assert (locator.count() > 0) == cards
+    for number in range(locator.count()):
+        rights = locator.nth(number).locator("p, li, td, th, svg, img, .code").evaluate_all(
             "(all) => all.map((one) => one.getBoundingClientRect().right)")
         assert max(rights) > 1280 * 2 / 3
 

@@ -67,14 +67,14 @@ def test_csv_has_every_time() -> None:
 
 
 def test_the_chart_draws_each_kernel_and_breaks_where_one_has_no_time() -> None:
-    drawn = ET.fromstring(curve.alone(SWEEP, "SiLU & more"))
+    drawn = ET.fromstring(curve.standalone(SWEEP, "SiLU & more"))
     space = "{http://www.w3.org/2000/svg}"
     assert drawn.find(f"{space}title").text == "SiLU & more"  # type: ignore[union-attr]
-    texts = [one.text for one in drawn.iter(f"{space}text")]
+    texts = [element.text for element in drawn.iter(f"{space}text")]
     assert texts[:1] == ["0"] and "8192²" in texts and {"you", "eager", "compiled", "reference", "roof"} <= {*texts}
-    markers = [one for one in drawn.iter(f"{space}path") if one.get("transform")]
+    markers = [element for element in drawn.iter(f"{space}path") if element.get("transform")]
     assert len(markers) == 3 + 3 * 4 + 4  # the points that there are, and the legend
-    mine = [one.get("d") or "" for one in drawn.iter(f"{space}path") if one.get("stroke-width") == "2"]
+    mine = [element.get("d") or "" for element in drawn.iter(f"{space}path") if element.get("stroke-width") == "2"]
     assert [path.count("M") for path in mine] == [2]
 
 
@@ -88,7 +88,7 @@ def test_odd_sweeps_are_drawn_or_left_out(points: list[SweepPoint]) -> None:
     sweep = Sweep(unit="GB/s", points=points)
     drawn = curve.chart(sweep, "a", "b")
     assert "nan" not in drawn and "inf" not in drawn
-    assert all("nan" not in said and "inf" not in said for said in curve.sentences(sweep))
+    assert all("nan" not in sentence and "inf" not in sentence for sentence in curve.sentences(sweep))
     Console(file=io.StringIO()).print(curve.table(sweep))
     assert curve.as_csv(sweep).count("\n") == len(points) + 1
 

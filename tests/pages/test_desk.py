@@ -14,7 +14,7 @@ from grader.pages.gradebook import gradebook
 from grader.pages.leaderboard import places
 from grader.pages.line import Line, comparable, line, marked
 from grader.pages.load import Entry, Failure, load_results
-from grader.pages.pages import Progress, Running, class_page_of, write_all, write_class
+from grader.pages.pages import OngoingRow, Progress, class_page_of, write_all, write_class
 from grader.pages.people import Person, write_people
 from grader.pages.tally import distribution, least_repeatable, mistakes, slowest, speed, summary
 from grader.results.mark import Mark
@@ -46,11 +46,13 @@ def test_mistakes_are_grouped_by_kind_with_those_who_made_them() -> None:
                     # Sizes differ from one to the next, and what they were told with them.
                     check.detail.pattern, check.detail.message = "mistake: last block missing", f"{result.student} 17"
     three = samples.result("Cy", {"gemm": "missing", "silu": "runtime_error"})
-    found = mistakes(lines_of([Entry(r.student, r) for r in (one, two, three)]))
-    assert [(group.words, group.students) for group in found] == [
+    groups = mistakes(lines_of([Entry(r.student, r) for r in (one, two, three)]))
+    assert [(group.words, group.students) for group in groups] == [
         ("last block missing", 2), ("raises an error", 1), ("no file", 1)]
-    assert [(title, [one.student for one in lines]) for title, lines in found[0].by_assignment] == [
+    assert [(title, [line.student for line in lines]) for title, lines in groups[0].by_assignment] == [
         ("GEMM", ["Ada", "Bo"]), ("SiLU", ["Bo"])]
+    # Those of GEMM and SiLU got different hints, of which one is shown.
+    assert [group.is_varied for group in groups] == [True, False, False]
 
 
 def test_what_stands_first_is_ours_and_the_same_words_are_one() -> None:
@@ -67,13 +69,13 @@ def test_another_course_file_is_marked_and_in_no_figure() -> None:
     whole = lines_of(entries)
     others = {(entries[0].folder, "silu"), (entries[1].folder, "gemm")}
     lines = marked(whole, others)
-    assert [one.folder for one in lines if one.other] == [entries[0].folder, entries[1].folder]
-    assert not {one.folder for one in comparable(lines)} & {folder for folder, _ in others}
+    assert [line.folder for line in lines if line.other] == [entries[0].folder, entries[1].folder]
+    assert not {line.folder for line in comparable(lines)} & {folder for folder, _ in others}
     assert summary(lines) != summary(whole) and f"the {len(comparable(lines))} graded alike" in summary(lines)
     before, after = speed(whole), speed(lines)
     assert before is not None and after is not None
     assert sum(len(lane.dots) for lane in before.lanes) - sum(len(lane.dots) for lane in after.lanes) == sum(
-        one.cells[name].interval is not None for one in whole for name in one.cells if (one.folder, name) in others)
+        line.cells[name].interval is not None for line in whole for name in line.cells if (line.folder, name) in others)
     text = text_of(class_page_of(lines, ()))
     assert "Not graded alike" in text and "†" in text
     assert "Not graded alike" not in text_of(class_page_of(whole, ()))
@@ -85,7 +87,7 @@ def test_results_alone_tell_another_course_file() -> None:
     old, new = samples.result("Ada"), samples.result("Bo")
     new.environment.course, new.graded_at = "5f" * 32, "2026-03-05T05:06:07Z"
     lines = marked([line(Entry(r.student, r)) for r in (old, new)], None)
-    assert [one.other for one in lines] == [True, False]
+    assert [line.other for line in lines] == [True, False]
 
 
 def test_distribution_counts_everybody_once() -> None:
@@ -97,15 +99,15 @@ def test_distribution_counts_everybody_once() -> None:
 
 
 def test_equal_points_share_a_rank_and_who_has_none_is_not_listed() -> None:
-    made = [samples.result("Ada"), samples.result("Bo"), samples.result("Cy", {"gemm": "wrong_answer"}),
-            samples.result("Di", dict.fromkeys(samples.KERNELS, "missing"))]
-    found = places(lines_of([Entry(one.student, one) for one in made]), bytes(32))
-    assert [one.rank for one in found] == [1, 1, 3]
+    results = [samples.result("Ada"), samples.result("Bo"), samples.result("Cy", {"gemm": "wrong_answer"}),
+               samples.result("Di", dict.fromkeys(samples.KERNELS, "missing"))]
+    lines = places(lines_of([Entry(result.student, result) for result in results]), bytes(32))
+    assert [ranked_line.rank for ranked_line in lines] == [1, 1, 3]
 
 
 def test_the_slowest_and_the_least_repeatable_are_named() -> None:
     lines = lines_of(desk.entries(SIZE, speed=True))
-    times = [cell.seconds for one in lines for cell in one.cells.values()]
+    times = [cell.seconds for line in lines for cell in line.cells.values()]
     assert [cell.seconds for _, cell, _ in slowest(lines)] == sorted(times, reverse=True)[:5]
     shares = [share for _, _, share in least_repeatable(lines)]
     assert shares == sorted(shares, reverse=True) and len(shares) == 5
@@ -127,7 +129,7 @@ def test_speed_stands_against_baseline_and_reference() -> None:
 
 
 def test_a_page_of_a_run_says_how_far_it_is() -> None:
-    progress = Progress(40, 300, "10:42:13", "about 3 min", [Running("Zoe <b>", "GEMM", "10:41:55")])
+    progress = Progress(40, 300, "10:42:13", "about 3 min", [OngoingRow("Zoe <b>", "GEMM", "10:41:55")])
     text = text_of(class_page_of(lines_of(desk.entries(3)), (), progress))
     assert "40 of 300 graded as of 10:42:13, about 3 min left" in text and "Zoe <b> : GEMM, since 10:41:55" in text
     ended = class_page_of([], (), Progress(40, 300, "", ended=True))
@@ -176,8 +178,8 @@ def shown(page: Page) -> list[str]:
 
 
 def having(verdict: str, *names: str) -> list[str]:
-    return [one.student for one in lines_of(desk.entries(SIZE))
-            if any(cell.verdict == verdict for name, cell in one.cells.items() if not names or name in names)]
+    return [line.student for line in lines_of(desk.entries(SIZE))
+            if any(cell.verdict == verdict for name, cell in line.cells.items() if not names or name in names)]
 
 
 def test_words_find_what_is_shown(page: Page) -> None:
@@ -231,22 +233,22 @@ def test_names_of_any_length_fit_a_telephone_a_screen_and_paper(named: Page) -> 
 
 
 def test_pseudonyms_tell_nobody(tmp_path: Path) -> None:
-    made = desk.entries(20)
-    for entry in made:
+    entries = desk.entries(20)
+    for entry in entries:
         # As folders are called after their students.
         entry.result.student = f"{entry.folder}-surname"
         entry.result.reproduce = f"kernelmark grade class/{entry.result.student}"
         (tmp_path / entry.folder).mkdir()
         (tmp_path / entry.folder / "result.json").write_text(entry.result.model_dump_json(by_alias=True))
     write_people(tmp_path, "pseudonyms", {
-        entry.folder: [Person(id=entry.folder, name=f"{entry.folder}-surname", section="B")] for entry in made})
-    loaded = load_results(tmp_path)
-    write_class(loaded.entries, tmp_path, failures=[
-        Failure(one.folder, f"{one.folder}: not graded") for one in sorted(made, key=lambda one: one.folder)])
+        entry.folder: [Person(id=entry.folder, name=f"{entry.folder}-surname", section="B")] for entry in entries})
+    results = load_results(tmp_path)
+    write_class(results.entries, tmp_path, failures=[
+        Failure(entry.folder, f"{entry.folder}: not graded") for entry in sorted(entries, key=lambda one: one.folder)])
     for file in ("index.html", "gradebook.csv"):
         text = (tmp_path / file).read_text()
-        assert not [entry.folder for entry in made if entry.folder in text], file
-        assert sum(one.owner.pseudonym in text for one in loaded.entries) == len(made)
+        assert not [entry.folder for entry in entries if entry.folder in text], file
+        assert sum(entry.owner.pseudonym in text for entry in results.entries) == len(entries)
     # Nor does a list of the class fit beside the rows, or beside what the grader failed on.
     alarm, _, page = (tmp_path / "index.html").read_text().partition("Files in the wrong place")
     for before, text in (('^"', (tmp_path / "gradebook.csv").read_text()), ("<b><bdi>", alarm), ("row\"><bdi>", page)):
@@ -259,22 +261,22 @@ def test_pseudonyms_tell_nobody(tmp_path: Path) -> None:
     write_all(tmp_path)
     page = (tmp_path / "index.html").read_text()
     assert re.search(r"Names are not shown: [^<]*\.people\.json cannot be read; grade again with --roster", page)
-    assert not [one.folder for one in made if one.folder in page]
+    assert not [entry.folder for entry in entries if entry.folder in page]
     (tmp_path / ".staff" / ".people.json").write_bytes(kept)
     # The next grading asks for none.
-    write_people(tmp_path, "real", {made[0].folder: [Person(id=made[0].folder)]})
-    loaded = load_results(tmp_path)
-    assert {entry.owner.name for entry in loaded.entries} == {f"{entry.folder}-surname" for entry in made}
-    rows = gradebook(loaded.entries).splitlines()
+    write_people(tmp_path, "real", {entries[0].folder: [Person(id=entries[0].folder)]})
+    results = load_results(tmp_path)
+    assert {entry.owner.name for entry in results.entries} == {f"{entry.folder}-surname" for entry in entries}
+    rows = gradebook(results.entries).splitlines()
     assert rows[0].startswith('"student","name","section","score"') and '-surname","B",' in rows[1]
 
 
 def test_what_the_course_has_no_more_is_on_no_page_of_the_class(tmp_path: Path) -> None:
     for who, names in {"ada": ["silu", "gemm"], "bob": ["gemm"]}.items():
         (tmp_path / who).mkdir()
-        made = samples.result(who)
-        made = with_assignments(made, {name: made.assignments[name] for name in names})
-        (tmp_path / who / "result.json").write_text(made.model_dump_json(by_alias=True))
+        result = samples.result(who)
+        result = with_assignments(result, {name: result.assignments[name] for name in names})
+        (tmp_path / who / "result.json").write_text(result.model_dump_json(by_alias=True))
     write_people(tmp_path, "real", {}, ["silu"])
     write_all(tmp_path)
     header, *rows = csv.reader((tmp_path / "gradebook.csv").read_text().splitlines())
@@ -288,16 +290,16 @@ def test_what_the_course_has_no_more_is_on_no_page_of_the_class(tmp_path: Path) 
 
 
 def test_whoever_handed_in_nothing_is_listed_without_points_and_in_no_median(browser: Browser, tmp_path: Path) -> None:
-    made = [Entry(who, samples.result(who, {"gemm": "missing"})) for who in ("ada", "bob")]
+    entries = [Entry(who, samples.result(who, {"gemm": "missing"})) for who in ("ada", "bob")]
     roster = [Person(id=who, name=name) for who, name in (("ADA", "Ada A"), ("bob", "Bob"), ("cy", "Cy"), ("di", "Di"))]
     folders = {"ada": [Person(id="ada", name="Ada A")], "bob": [Person(id="bob", name="Bob")]}
     marks = [Mark(student="CY", assignment="gemm", points=3, comment="orally", by="TA")]
     write_people(tmp_path, "real", folders, roster=roster)
-    write_class(made, tmp_path, marks=marks)
+    write_class(entries, tmp_path, marks=marks)
     page = browser.new_page()
     page.goto((tmp_path / "index.html").as_uri())
     assert page.locator(".lead").text_content() == (
-        f"{summary(lines_of(made))} 2 more of the roster handed in nothing.")
+        f"{summary(lines_of(entries))} 2 more of the roster handed in nothing.")
     page.locator(".lead a").click()
     assert page.locator("#shown").text_content() == "2 of 4"
     rows = page.locator("#students tbody tr:visible")
@@ -314,17 +316,17 @@ def test_whoever_handed_in_nothing_is_listed_without_points_and_in_no_median(bro
     assert {row["measured_max"] for row in table} == {table[0]["measured_max"]}
     # The next grading knows more.
     write_people(tmp_path, "pseudonyms", {"cy": [Person(id="cy")]})
-    write_class(made, tmp_path)
+    write_class(entries, tmp_path)
     text = (tmp_path / "index.html").read_text()
     assert "1 more of the roster" in text and ">Di<" not in text
 
 
 def test_the_name_of_an_assignment_finds_those_who_fail_it_and_no_flags(page: Page) -> None:
-    failing = [one.student for one in lines_of(desk.entries(SIZE)) if one.cells["transpose"].verdict != "accepted"]
+    failing = [line.student for line in lines_of(desk.entries(SIZE)) if line.cells["transpose"].verdict != "accepted"]
     page.locator("#filter").fill("transpose")
     assert sorted(shown(page)) == sorted(failing)
     page.locator("#filter").fill("flag")
-    assert sorted(shown(page)) == sorted(one.student for one in lines_of(desk.entries(SIZE)) if one.flags)
+    assert sorted(shown(page)) == sorted(line.student for line in lines_of(desk.entries(SIZE)) if line.flags)
     page.locator("#filter").fill(desk.LONG)
     assert shown(page) == [desk.LONG]
 

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from grader.pages.margins import advised, annotated, compared, launches, named, notes
+from grader.pages.inspected import instructions, picture
+from grader.pages.margins import advised, annotated, compared, launches, line_words, notes
 from grader.pages.pages import student_page
-from grader.pages.ptx import instructions
-from grader.pages.touched import picture
 from grader.results.launched import AccessFacts, Inspection, LaunchFacts
 from tests.pages import samples
 from tests.pages.elements import Elements
@@ -57,7 +56,7 @@ def test_what_hardly_counts_has_no_advice_and_lines_share_a_sentence() -> None:
     store = wasteful.model_copy(update={"line": 10, "access": "store"})
     launch.accesses += [little, store]
     ((lines, _),) = advised(much)
-    assert lines == [9, 10] and named(lines) == "Lines 9 and 10" and named([9]) == "Line 9"
+    assert lines == [9, 10] and line_words(lines) == "Lines 9 and 10" and line_words([9]) == "Line 9"
 
 
 @each_row(("launch", "said"), [
@@ -66,6 +65,8 @@ def test_what_hardly_counts_has_no_advice_and_lines_share_a_sentence() -> None:
     ({"products": True}, "without tensor cores"),
     ({"products": True, "tensor_cores": "wgmma"}, ""),
     ({"products": True, "tensor_cores": "mma"}, "tiles of 64 rows or more"),
+    ({"warps": {"counted": 2, "barriers": 8}}, "Its warps pass 1 barrier each."),
+    ({"warps": {"counted": 2, "barriers": 16}}, "Its warps pass 2 barriers each."),
     ({"grid": [16, 8, 1]}, ""),
     ({"grid": [16, 2, 1], "counted": 1, "cut": True}, "132 multiprocessors: with fewer programs some are idle"),
     # What moves little is over before it matters.
@@ -96,10 +97,10 @@ def test_a_file_that_launches_nothing_says_so() -> None:
 
 
 def test_the_source_has_figures_beside_its_lines() -> None:
-    found = annotated(samples.INSPECTION, samples.SOURCE)
-    assert [line.number for line in found] == [5, 6, 7, 8, 9, 10]
-    assert [line.number for line in found if line.note] == [9, 10]
-    assert [line.number for line in found if line.marked] == [10]
+    lines = annotated(samples.INSPECTION, samples.SOURCE)
+    assert [line.number for line in lines] == [5, 6, 7, 8, 9, 10]
+    assert [line.number for line in lines if line.note] == [9, 10]
+    assert [line.number for line in lines if line.marked] == [10]
     assert annotated(samples.INSPECTION, "") == []
 
 
@@ -121,15 +122,15 @@ def test_a_right_kernel_has_its_inspection_folded_and_a_wrong_one_none() -> None
 def test_a_picture_shows_what_is_touched_and_a_little_around(
     shape: tuple[int, ...], runs: list[tuple[int, int]], rows: list[str], words: str
 ) -> None:
-    found = picture(shape, runs)
-    assert found is not None
-    assert (found.rows, f"{found.many} {found.where}") == (rows, words)
+    touch_picture = picture(shape, runs)
+    assert touch_picture is not None
+    assert (touch_picture.rows, f"{touch_picture.many} {touch_picture.where}") == (rows, words)
 
 
 def test_a_picture_of_much_joins_elements() -> None:
-    found = picture((8192, 8192), [(8192 * row, 64) for row in range(128)])
-    assert found is not None and found.cell == (16, 4)
-    assert found.rows == ["■" * 16 + "·" * 4] * 8 + ["·" * 20] * 2
+    touch_picture = picture((8192, 8192), [(8192 * row, 64) for row in range(128)])
+    assert touch_picture is not None and touch_picture.cell == (16, 4)
+    assert touch_picture.rows == ["■" * 16 + "·" * 4] * 8 + ["·" * 20] * 2
     assert picture((4, 4), []) is None
     # What lies outside is no element.
     assert picture((4, 4), [(16, 4)]) is None

@@ -95,7 +95,7 @@ def test_a_right_kernel_says_by_what_margin_and_what_comes_next() -> None:
     assert f"The worst error is {100 * worst:.0f} % of what is allowed." in text
     assert "its speed, 40 points, once it is graded on a GPU." in text
     for ratio, words in (
-            (0.0, "Every element is exact."), (1.0, "The worst error is just what is allowed, which is right.")):
+            (0.0, "Every element is exact."), (1.0, "The worst error is exactly the largest that is allowed.")):
         for check in result.assignments["silu"].correctness.checks:
             check.worst_ratio = ratio
         assert words in student_page(result)
@@ -220,8 +220,8 @@ def test_a_result_of_an_earlier_version_still_loads(tmp_path: Path) -> None:
         kernel |= {"kernels": [], "target": "sm_90"}
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "result.json").write_text(json.dumps(data))
-    loaded = load_results(tmp_path)
-    assert not loaded.failures and loaded.entries[0].result.student == "A"
+    results = load_results(tmp_path)
+    assert not results.failures and results.entries[0].result.student == "A"
 
 
 def test_hostile_text_stays_text() -> None:
@@ -274,7 +274,7 @@ def test_same_json_same_bytes(tmp_path: Path) -> None:
 def test_class_of_three_hundred_is_small(tmp_path: Path) -> None:
     # Times are drawn for a part of them, which takes seconds for all.
     part = desk.entries(CLASS_SIZE // 5, speed=True)
-    write_class([Entry(f"{one.folder}-{number}", one.result) for number in range(5) for one in part], tmp_path)
+    write_class([Entry(f"{entry.folder}-{number}", entry.result) for number in range(5) for entry in part], tmp_path)
     assert 100_000 < (tmp_path / "index.html").stat().st_size <= CLASS_BYTES
     assert len(rows((tmp_path / "gradebook.csv").read_text())) == CLASS_SIZE + 1
 
@@ -295,9 +295,9 @@ def test_one_unreadable_result_is_reported_and_the_rest_shown(tmp_path: Path) ->
     (tmp_path / "fifo").mkdir()
     os.mkfifo(tmp_path / "fifo" / "result.json")
     (tmp_path / "link").symlink_to("x" * 300)
-    loaded = load_results(tmp_path)
-    assert [entry.folder for entry in loaded.entries] == ["ada"]
-    assert [failure.folder for failure in loaded.failures] == ["bytes", "cut", "deep", "empty", "fifo", "link", "old"]
+    results = load_results(tmp_path)
+    assert [entry.folder for entry in results.entries] == ["ada"]
+    assert [failure.folder for failure in results.failures] == ["bytes", "cut", "deep", "empty", "fifo", "link", "old"]
     page = write_all(tmp_path).read_text()
     assert page.index("the grader failed") < page.index("Ada Lovelace")
     assert "There is no result.json" in page and "kernelmark/result/v0" in page

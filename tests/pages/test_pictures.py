@@ -9,7 +9,7 @@ import pytest
 
 from grader.pages.charts import MOST_TICKS, WIDTH, LadderRung, SampleRow, ladder, strip
 from grader.pages.error_map import picture
-from grader.pages.pages import mapped, thumbnails
+from grader.pages.pages import mapped, student_page, thumbnails
 from grader.results.result import CheckResult, Detail, ErrorMap, Interval
 from tests.pages import samples
 
@@ -28,8 +28,8 @@ def test_map_shown_has_an_area() -> None:
     a.correctness.checks.insert(0, stopped)
     # Text and picture are of one case.
     assert mapped(a, stopped) is None
-    for told, case in ((None, "5x9"), (thin, "1x7"), (large, "61x128")):
-        shown = mapped(a, told)
+    for check, case in ((None, "5x9"), (thin, "1x7"), (large, "61x128")):
+        shown = mapped(a, check)
         assert shown is not None and shown[0].case == case
     assert set(thumbnails(a.correctness.checks, large)) == {thin.id, next(c.id for c in a.correctness.checks
                                                                           if c.case == "5x9")}
@@ -46,7 +46,7 @@ def test_each_wrong_output_has_a_map_unless_it_says_nothing() -> None:
     first, second = (check for check in a.correctness.checks if check.detail)
     shown = mapped(a, first)
     assert shown is not None and shown[0] is first
-    assert [(one.name, picture.kept) for one, picture in shown[1]] == [
+    assert [(figures.name, picture.kept) for figures, picture in shown[1]] == [
         ("out", False), ("scale", False), ("state", True)]
     assert [one.name for one, _ in thumbnails(a.correctness.checks, first)[second.id]] == ["out", "scale", "state"]
 
@@ -108,3 +108,38 @@ def test_an_axis_holds_every_ratio_and_says_some(ratios: list[float]) -> None:
         places = [float(x) for x in re.findall(r"(?:translate\(|M)([-\d.]+) [-\d.]+(?:\)|h0|L)", chart)]
         assert len(places) >= len(ratios) and all(0 <= x <= WIDTH for x in places), places
         assert 2 <= chart.count('text-anchor="middle"') <= MOST_TICKS, chart
+
+
+def test_each_wrong_output_has_a_map_and_figures_of_its_own() -> None:
+    page = " ".join(student_page(samples.several_outputs()).split())
+    for text in ("Worst element <code class=\"size\">out[200, 300]</code>", "<b>Where out is wrong in 512x384.</b>",
+                 "<b>Where out begins to be wrong in 512x384.</b>",
+                 "<b>scale</b>: 1 of 9 elements is wrong. Worst element <code class=\"size\">scale[3]</code>",
+                 "<b>Where scale is wrong in 512x384.</b> 1 of 9 squares", "<small>scale</small>", "scale: 1 of 9",
+                 "<b>state</b>: 8 of 16 elements were left as they were. Worst element", "</i> left as it was</li>",
+                 "<b>count</b>: All 9 elements were never written.</li>", "<b>rest</b>: right."):
+        assert text in page, text
+    assert page.count("Stripes and blocks point at") == 1 and page.count('<i class="swatch hatch">') == 2
+    assert "Where count is wrong" not in page and "Where rest" not in page
+    # A single output needs no name.
+    single = student_page(samples.typical())
+    assert "<b>Where 512x384 is wrong.</b>" in single and "<small>out</small>" not in single
+
+
+# A check's detail as it was kept before there were several outputs.
+FORMER = ('{"kind":"wrong_values","message":"2 of 6 elements are wrong.","hint":"","guess":"","pattern":"","fits":[],'
+          '"place":null,"traceback":"","output":"","wrong":2,"total":6,"unwritten":1,"worst":{"index":[0,2],"got":"1",'
+          '"expected":"2","error":"1","allowed":"0.5"},"error_map":{"output_shape":[2,3],"cell_shape":[1,1],'
+          '"cells":["..9","u.."]},"corner":null}')
+
+
+def test_a_detail_of_one_output_is_read_and_written_as_before() -> None:
+    detail = Detail.model_validate_json(FORMER)
+    assert detail.model_dump_json() == FORMER and detail.about == "out"
+    (figures,) = detail.wrong_outputs
+    assert (figures.wrong, figures.unwritten, figures.worst, figures.kept) == (2, 1, detail.worst, False)
+    result = samples.typical()
+    check = next(check for check in result.assignments["transpose"].correctness.checks if check.detail)
+    check.detail = detail
+    page = " ".join(student_page(result).split())
+    assert "1 of 6 squares hold a wrong element, 1 an element never written." in page and "out[0, 2]" in page

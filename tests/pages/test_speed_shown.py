@@ -5,9 +5,8 @@ import re
 import pytest
 
 from grader.pages.pages import student_page
-from grader.pages.speed import how_far, how_fast, why_points
-from grader.pages.stages import ladder_place
-from grader.pages.stages import rungs as ladder_rungs
+from grader.pages.speed import how_far, how_fast, ladder_place, why_points
+from grader.pages.speed import rungs as ladder_rungs
 from grader.results.result import Interval, Performance, Timing
 from grader.results.result import Rung as CourseRung
 from tests.pages import samples, speeds
@@ -43,9 +42,9 @@ def test_a_ratio_within_a_hundredth_of_one_is_as_fast(ratio: float, said: str) -
     ((0.991,), "It runs at 99 % of"), ((0.996, 1.001), "It runs at 100 % of"),
     ((0.94, 0.51), "It runs at 51 % (1) to 94 % (0) of")])
 def test_shares_of_the_roof_are_told_once_where_they_read_the_same(shares: tuple[float, ...], said: str) -> None:
-    one = Interval(median=1, low=1, high=1)
+    interval = Interval(median=1, low=1, high=1)
     timings = [Timing(case=str(case), sizes={}, slots=1, student_us=1, baseline_us=1, ratios=[1.0], roof_fraction=share,
-                      speedup=one, roof="device copy") for case, share in enumerate(shares)]
+                      speedup=interval, roof="device copy") for case, share in enumerate(shares)]
     assert how_far(Performance(max_points=1, timings=timings)).startswith(said)
 
 
@@ -56,8 +55,8 @@ def test_a_slow_kernel_is_told_what_the_next_point_takes() -> None:
     assert re.match(r"[\d.]+ of 40 points: none at a ratio of 0.2, all at 0.9; the next point comes at about 0\.4",
                     why_points(kernel))
     slower = speeds.performance("rmsnorm_vector", faster=0.2)
-    said = why_points(samples.assignment("rmsnorm_vector", speed=slower))
-    assert said.startswith("None of 40 points: they begin above a ratio of 0.2; the first point comes at about 0.21")
+    output = why_points(samples.assignment("rmsnorm_vector", speed=slower))
+    assert output.startswith("None of 40 points: they begin above a ratio of 0.2; the first point comes at about 0.21")
 
 
 NEXT = {

@@ -6,9 +6,16 @@ import pytest
 from rich.console import Console
 
 from grader.pages import terminal
-from grader.pages.speed import how_far, how_fast, why_points
-from grader.pages.stages import ladder_place
-from grader.results.result import AssignmentResult, CheckResult, Correctness, Detail, ErrorMap, Performance, Worst
+from grader.pages.speed import how_far, how_fast, ladder_place, why_points
+from grader.results.result import (
+    AssignmentResult,
+    CheckResult,
+    Correctness,
+    Detail,
+    ErrorMap,
+    Performance,
+    WorstElement,
+)
 from tests.pages import samples
 
 
@@ -20,7 +27,7 @@ def shown(assignment: AssignmentResult, width: int = 80) -> str:
 
 
 def wrong(cells: list[str], shape: list[int], cell: list[int]) -> AssignmentResult:
-    worst = Worst(index=[0] * len(shape), got="1", expected="2", error="1", allowed="0.5")
+    worst = WorstElement(index=[0] * len(shape), got="1", expected="2", error="1", allowed="0.5")
     detail = Detail(kind="wrong_values", message="wrong", worst=worst, error_map=ErrorMap(
         output_shape=shape, cell_shape=cell, cells=cells))
     check = CheckResult(id="case-a", stage="case", case="a", outcome="failed", detail=detail)
@@ -53,29 +60,29 @@ MAPS = {
 def test_a_map_fits_and_says_what_a_sign_covers(
     given: tuple[list[str], list[int], list[int]], drawn: list[str], covers: str
 ) -> None:
-    said = shown(wrong(*given))
-    assert rows(said) == drawn and covers in said
-    assert all(len(line) <= 80 for line in said.splitlines())
+    output = shown(wrong(*given))
+    assert rows(output) == drawn and covers in output
+    assert all(len(line) <= 80 for line in output.splitlines())
 
 
 def test_each_wrong_output_is_told_and_the_right_ones_are_named() -> None:
-    said = shown(samples.several_outputs().assignments["gemm"], 100)
+    output = shown(samples.several_outputs().assignments["gemm"], 100)
     for line in ("Where out is wrong in 512x384 (M=512, N=384).", "□ left as it was; a sign is an element",
                  "Where scale is wrong in 512x384 (M=512, N=384), left to right, then down.",
                  "scale: 1 of 9 elements is wrong. Worst element scale[3]: got 0, expected 0.345, off by 0.345",
                  "state: 8 of 16 elements were left as they were. Worst element state[0, 2]",
                  "count: All 9 elements were never written.",
                  "rest: right."):
-        assert line in said, line
-    assert said.count("Where ") == 3
+        assert line in output, line
+    assert output.count("Where ") == 3
 
 
 def test_speed_is_told_as_the_page_tells_it() -> None:
     for a in samples.result("A", speed=True).assignments.values():
         assert ladder_place(a.performance) or not a.performance.ladder
-        said = " ".join(shown(a).split())
-        assert how_fast(a.performance) in said and why_points(a) in said and how_far(a.performance) in said
-        assert ladder_place(a.performance) in said
+        text = " ".join(shown(a).split())
+        assert how_fast(a.performance) in text and why_points(a) in text and how_far(a.performance) in text
+        assert ladder_place(a.performance) in text
 
 
 DIFF = [f"{line[0]} {line[1:].strip()}" for line in samples.REPAIR.diff.splitlines()]
@@ -104,6 +111,6 @@ def test_a_change_is_a_place_a_sentence_and_its_line_or_the_change_itself(
 def test_text_of_a_submission_does_not_reach_the_terminal_as_it_is() -> None:
     a = wrong(["1."], [1, 2], [1, 1])
     hostile = a.model_copy(update={"message": samples.ANSI + " [red]not markup[/red]", "hint": samples.REORDERED})
-    said = shown(hostile)
-    assert "\x1b" not in said and "\u202e" not in said and "\x00" not in said
-    assert "[red]not markup[/red]" in said
+    output = shown(hostile)
+    assert "\x1b" not in output and "\u202e" not in output and "\x00" not in output
+    assert "[red]not markup[/red]" in output

@@ -89,8 +89,8 @@ def test_a_stub_that_was_handed_in_is_not_a_file_that_is_missing(names: list[str
 def test_a_file_under_another_name_is_not_one_that_was_not_found(names: list[str], sentence: str) -> None:
     result = samples.result("A", dict.fromkeys(samples.KERNELS, "missing"))
     result.assignments = {name: result.assignments[name] for name in names}
-    for one in result.assignments.values():
-        one.elsewhere = ["gemm (1).py"]
+    for assignment in result.assignments.values():
+        assignment.elsewhere = ["gemm (1).py"]
     assert headline(result) == sentence
 
 
@@ -104,9 +104,9 @@ def test_a_file_that_is_not_there_is_not_one_of_another_name() -> None:
 
 def test_findings_are_worst_first_and_show_the_smallest_case() -> None:
     result = samples.every_verdict()
-    found = findings(result)
-    assert [f.name for f in found] == ["rmsnorm_matrix", "silu", "rmsnorm_vector", "transpose"]
-    transpose = next(f for f in found if f.name == "transpose")
+    assignments = findings(result)
+    assert [f.name for f in assignments] == ["rmsnorm_matrix", "silu", "rmsnorm_vector", "transpose"]
+    transpose = next(f for f in assignments if f.name == "transpose")
     assert transpose.check is not None and transpose.check.case == "5x9"
     assert transpose.hint == samples.HINTS["transpose"]
 
@@ -116,13 +116,13 @@ def test_finding_is_titled_without_its_example() -> None:
     transpose = result.assignments["transpose"]
     transpose.summary, transpose.shown = "Wrong in 2 of 4 cases, exactly those where M ≠ N", "5x9"
     transpose.message = f"{transpose.summary}; first 5x9: out[1, 0] is 0"
-    found = findings(result)[0]
-    assert found.title == "Wrong in 2 of 4 cases, exactly those where M ≠ N."
-    assert found.text == "42 of 45 elements are wrong."
+    assignment = findings(result)[0]
+    assert assignment.title == "Wrong in 2 of 4 cases, exactly those where M ≠ N."
+    assert assignment.text == "42 of 45 elements are wrong."
 
 
 def test_what_was_not_measured_is_said_with_its_reason() -> None:
-    said = not_measured(samples.every_verdict())
-    assert any("GEMM (100 points)" in line and "A worker could not be started." in line for line in said)
-    assert f"Speed of the other five kernels (200 points): {samples.NO_GPU}" in said
+    lines = not_measured(samples.every_verdict())
+    assert any("GEMM (100 points)" in line and "A worker could not be started." in line for line in lines)
+    assert f"Speed of the other five kernels (200 points): {samples.NO_GPU}" in lines
     assert not_measured(samples.result("A", speed=True)) == []

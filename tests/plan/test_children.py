@@ -28,7 +28,7 @@ def test_what_does_not_end_is_ended(endless: str) -> None:
 
 def test_what_ends_is_told_with_all_that_it_said() -> None:
     say = "import sys\nprint('b' * 500_000, end='')\nprint('why', file=sys.stderr)\nsys.exit(3)"
-    assert children.run([sys.executable, "-c", say], most=MOST) == children.Ended(3, b"b" * 500_000, b"why\n")
+    assert children.run([sys.executable, "-c", say], most=MOST) == children.ChildEnd(3, b"b" * 500_000, b"why\n")
     target = io.BytesIO()
     assert children.run([sys.executable, "-c", say], most=MOST, into=target).output == b""
     assert target.getvalue() == b"b" * 500_000

@@ -13,8 +13,8 @@ from grader.course.submission import find_submissions
 from grader.grading.grading import grade
 from grader.grading.job import read_job
 from grader.home import ROOT
-from grader.judging.plans.planning import Wanted
-from grader.judging.plans.preparing import Preparing
+from grader.judging.plans.planning import RequestedCall
+from grader.judging.plans.toolchain import Toolchain
 from grader.judging.running.lane import LANE
 from grader.plan import device
 from grader.plan.compiled import Binary
@@ -47,7 +47,7 @@ import json
 from pathlib import Path
 
 from grader.judging.running.lane import LANE
-from grader.judging.plans.preparing import Preparing, Wanted
+from grader.judging.plans.toolchain import Toolchain, RequestedCall
 from grader.course.catalogue import assignments
 from grader.course.course import read_course
 from grader.grading.job import read_job
@@ -61,9 +61,9 @@ course = read_course(Path("course.toml"), frozenset(assignments()))
 silu = grade(read_job(submission, course, ("silu",))).result.assignments["silu"]
 
 gemm = assignments()["gemm"]
-preparing = Preparing(gemm, Path("reference/gemm.py").read_bytes(), course.limits, TARGETS["sm_103"])
-plan = preparing.plan([Wanted(gemm.timed[0], {})]).outcomes[0]
-product = preparing.binaries(plan.kernels)[0].facts.tensor_cores
+toolchain = Toolchain(gemm, Path("reference/gemm.py").read_bytes(), course.limits, TARGETS["sm_103"])
+plan = toolchain.plan([RequestedCall(gemm.timed[0], {})]).outcomes[0]
+product = toolchain.binaries(plan.kernels)[0].facts.tensor_cores
 LANE.close()
 print(json.dumps({
     "verdict": silu.verdict, "target": silu.inspection.target, "multiprocessors": silu.inspection.multiprocessors,
@@ -78,8 +78,8 @@ def test_a_new_generation_is_a_row(tmp_path: Path) -> None:
     copied.changed(tmp_path, "grader/plan/device.py", "TENSOR_CORES = (", CORES)
     course = (ROOT / "course.toml").read_text(encoding="utf-8")
     (tmp_path / "course.toml").write_text(course.replace('target = "sm_90"', 'target = "sm_103"'), encoding="utf-8")
-    told = json.loads(copied.run(tmp_path, PROGRAM))
-    assert told == {"verdict": "accepted", "target": "sm_103", "multiprocessors": 148, "resident": 4,
+    data = json.loads(copied.run(tmp_path, PROGRAM))
+    assert data == {"verdict": "accepted", "target": "sm_103", "multiprocessors": 148, "resident": 4,
                     "bound": "the number of programs", "product": "newer"}
 
 
@@ -87,19 +87,19 @@ def test_a_new_generation_is_a_row(tmp_path: Path) -> None:
 def test_references_compile_for_each_generation_and_are_simulated(target: str, resident: int) -> None:
     gemm = assignments()["gemm"]
     course = read_course(ROOT / "course.toml", frozenset(assignments()))
-    preparing = Preparing(gemm, (ROOT / "reference/gemm.py").read_bytes(), course.limits, TARGETS[target])
-    (plan,) = preparing.plan([Wanted(gemm.timed[0], {})]).outcomes
+    toolchain = Toolchain(gemm, (ROOT / "reference/gemm.py").read_bytes(), course.limits, TARGETS[target])
+    (plan,) = toolchain.plan([RequestedCall(gemm.timed[0], {})]).outcomes
     assert isinstance(plan, Plan), plan
-    made = preparing.binaries(plan.kernels)
+    made = toolchain.binaries(plan.kernels)
     LANE.close()
     assert isinstance(made, list)
     (product,) = made
     assert isinstance(product, Binary) and product.facts.tensor_cores == BY_TARGET[target].tensor_cores.name
     (submission,) = find_submissions(ROOT / "reference", ["silu.py"])
     course = course.model_copy(update={"gpu": course.gpu.model_copy(update={"target": target})})
-    graded = grade(read_job(submission, course, ("silu",))).result
-    assert graded is not None
-    silu = graded.assignments["silu"]
+    result = grade(read_job(submission, course, ("silu",))).result
+    assert result is not None
+    silu = result.assignments["silu"]
     assert silu.verdict == "accepted" and silu.inspection is not None
     (launch,) = silu.inspection.launches
     assert (silu.inspection.target, launch.resident, launch.bound) == (target, resident, "threads")
@@ -125,8 +125,8 @@ def test_rows_go_from_the_oldest_and_the_course_names_them() -> None:
 def test_newer_tensor_cores_are_named_where_the_target_has_them() -> None:
     assert tensor_cores("mma.sync.aligned wgmma.mma_async.sync") == "wgmma"
     assert (tensor_cores("mma.sync.aligned"), tensor_cores("fma.rn")) == ("mma", "none")
-    found = better_cores("sm_90", "mma")
-    assert found is not None and found.name == "wgmma"
+    cores = better_cores("sm_90", "mma")
+    assert cores is not None and cores.name == "wgmma"
     for target, used in (("sm_90", "wgmma"), ("sm_90", "none"), ("sm_80", "mma"), ("sm_120", "mma")):
         assert better_cores(target, used) is None
 

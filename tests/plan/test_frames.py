@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader.plan import frames, messages, wire
+from grader.plan.limits import MOST_EXCUSED, Budget, Limit
 
 SOON = 0.2
 
@@ -106,3 +107,12 @@ def test_what_was_said_before_hanging_up_is_read_though_something_was_left_unrea
     with pytest.raises(frames.ChannelClosed):
         judge.receive(messages.PLANNER_REPLY, seq=8, deadline=time.monotonic() + 1)
     judge.close()
+
+
+def test_a_run_that_gets_no_processor_ends_by_itself() -> None:
+    budget = Budget(10, 0.02)
+    budget.charge(1)
+    time.sleep(0.02 * (1 + MOST_EXCUSED))
+    with pytest.raises(Limit) as stopped:
+        budget.charge(1)
+    assert stopped.value.what == "time"

@@ -21,14 +21,14 @@ FILL, WRITE = Fill(target=view(DEVICE), value=0), Fill(target=view(PINNED), valu
 UPLOAD, DOWNLOAD, PAGEABLE, WITHIN = (
     Copy(source=view(source), target=view(target))
     for source, target in ((PINNED, DEVICE), (DEVICE, PINNED), (HOST, DEVICE), (DEVICE, DEVICE)))
-Asked = tuple[Operation, int, bool]
+GradeOptions = tuple[Operation, int, bool]
 
 
-def fill(stream: int) -> Asked:
+def fill(stream: int) -> GradeOptions:
     return FILL, stream, True
 
 
-def copy(operation: Operation, stream: int, asynchronous: bool = True) -> Asked:
+def copy(operation: Operation, stream: int, asynchronous: bool = True) -> GradeOptions:
     return operation, stream, asynchronous
 
 
@@ -39,11 +39,11 @@ def followed(asked: list[Any]) -> list[list[int] | None]:
             order.note(*one)
         else:
             operation, stream, asynchronous = one
-            found.append(order.asked(operation, PLACES.__getitem__, stream, asynchronous=asynchronous).after)
+            found.append(order.order(operation, PLACES.__getitem__, stream, asynchronous=asynchronous).after)
     return found
 
 
-host: Asked = WRITE, 0, True
+host: GradeOptions = WRITE, 0, True
 
 
 @each_row(("asked", "after"), [

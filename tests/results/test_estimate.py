@@ -14,8 +14,8 @@ from grader.results.estimate import (
     abba_ratios,
     combine,
     estimate,
+    is_decided,
     points_share,
-    settled,
     straddles,
 )
 from tests.rows import each_row
@@ -74,7 +74,7 @@ def _graded(truth: float, seed: int, noise: Noise = _quiet, steps: int = STEPS) 
     for round_ in range(ROUNDS):
         ratios += _ratios(truth, 1_000_003 * seed + round_, noise)
         found = estimate(ratios)
-        if settled(found, FLOOR, TARGET, steps):
+        if is_decided(found, FLOOR, TARGET, steps):
             break
     assert found is not None
     return found
@@ -157,12 +157,12 @@ def test_the_share_is_linear_between_floor_and_target(ratio: float, share: float
 
 def test_of_the_steps_straddled_the_student_gets_the_highest() -> None:
     open_ = Estimate(0.89, 0.88, 0.91, 12)
-    assert not settled(open_, FLOOR, TARGET) and points_share(open_, FLOOR, TARGET) == 1
-    assert settled(Estimate(1.0, 0.9, 1.2, 12), FLOOR, TARGET)
-    assert settled(Estimate(0.1, 0.05, 0.2, 12), FLOOR, TARGET)
-    assert settled(Estimate(0.55, 0.5495, 0.5505, 12), FLOOR, TARGET)
-    assert not settled(Estimate(0.55, 0.54, 0.56, 12), FLOOR, TARGET)
-    assert settled(Estimate(0.55, 0.54, 0.56, 12), FLOOR, TARGET, steps=10)
+    assert not is_decided(open_, FLOOR, TARGET) and points_share(open_, FLOOR, TARGET) == 1
+    assert is_decided(Estimate(1.0, 0.9, 1.2, 12), FLOOR, TARGET)
+    assert is_decided(Estimate(0.1, 0.05, 0.2, 12), FLOOR, TARGET)
+    assert is_decided(Estimate(0.55, 0.5495, 0.5505, 12), FLOOR, TARGET)
+    assert not is_decided(Estimate(0.55, 0.54, 0.56, 12), FLOOR, TARGET)
+    assert is_decided(Estimate(0.55, 0.54, 0.56, 12), FLOOR, TARGET, steps=10)
 
 
 @pytest.mark.parametrize("noise", [_quiet, _outliers, _drifting])

@@ -53,11 +53,11 @@ def test_what_is_no_regular_file_stays(tmp_path: Path, make: Callable[[Path], No
 
 
 def test_folders_are_exchanged_in_one_step(tmp_path: Path) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
-    for folder in (one, other):
+    path, other = tmp_path / "one", tmp_path / "other"
+    for folder in (path, other):
         (folder / f"in {folder.name}").mkdir(parents=True)
-    if not exchange(one, other):
+    if not exchange(path, other):
         pytest.skip("this file system cannot exchange folders")
-    assert (os.listdir(one), os.listdir(other)) == (["in other"], ["in one"])
+    assert (os.listdir(path), os.listdir(other)) == (["in other"], ["in one"])
     with pytest.raises(FileNotFoundError):
-        exchange(one, tmp_path / "none")
+        exchange(path, tmp_path / "none")

@@ -10,16 +10,17 @@ import pytest
 
 from grader.classroom.attempts.store import Store
 from grader.classroom.attempts.student_files import refresh
-from grader.course.catalogue import CatalogueError, assignments, read
-from grader.course.late import Late
+from grader.course.catalogue import assignments, read
+from grader.course.late import LatePolicy
 from grader.course.submission import Submission
-from grader.grading.job import Graded
+from grader.errors import UserError
+from grader.grading.job import JobOutcome
 from grader.home import ROOT
 from grader.judging.explain import explain_assignment
 from grader.pages.load import load_results
 from grader.pages.pages import class_page, student_page
 from grader.results.hidden import for_student, staff
-from grader.results.result import CheckResult, Detail, ErrorMap, Flag, Place, Result, Worst
+from grader.results.result import CheckResult, Detail, ErrorMap, Flag, Place, Result, WorstElement
 from grader.results.verdicts import FailureKind
 from tests.classroom.attempts.made import kept as keep
 from tests.command import SILU, hand_in, kernelmark
@@ -36,7 +37,7 @@ def secret_of(kind: FailureKind) -> Detail:
     return Detail(
         kind=kind, message=f"M = {SECRET}", hint=SECRET, guess=SECRET, pattern=SECRET, fits=[SECRET], traceback=SECRET,
         output=SECRET, place=Place(file="silu.py", line=3, text=f"if M == {SECRET}:"), wrong=7919, total=7919,
-        unwritten=7919, worst=Worst(index=[7919], got=SECRET, expected=SECRET, error=SECRET, allowed=SECRET),
+        unwritten=7919, worst=WorstElement(index=[7919], got=SECRET, expected=SECRET, error=SECRET, allowed=SECRET),
         error_map=ErrorMap(output_shape=[7919], cell_shape=[7919], cells=["1"]))
 
 
@@ -84,7 +85,7 @@ def test_of_a_change_that_makes_every_case_right_its_student_gets_what_the_cours
     if hidden:
         result.assignments["silu"].correctness.checks.append(CheckResult(
             id="case-1213", stage="case", case="1213", hidden=True, outcome="passed"))
-    assert keep(Graded(Submission("ada", tmp_path / "class", "ada"), result), tmp_path) == []
+    assert keep(JobOutcome(Submission("ada", tmp_path / "class", "ada"), result), tmp_path) == []
     own, whole = tmp_path / "ada", staff(tmp_path / "ada")
     assert {name for name, secret in secrets.items() if secret in (own / "result.json").read_text()} == told
     # A page shows no kind but in its sentence.
@@ -92,8 +93,8 @@ def test_of_a_change_that_makes_every_case_right_its_student_gets_what_the_cours
     assert {name for name, secret in secrets.items() if secret in page} == told - {"kind"}
     assert (whole / "result.json").exists() == (withheld or hidden) and (whole / "checks.log").exists() == hidden
     assert (own / "checks.log").exists() != hidden
-    loaded = load_results(tmp_path).entries[0].result.assignments["gemm"]
-    assert loaded.repair == result.assignments["gemm"].repair
+    assignment = load_results(tmp_path).entries[0].result.assignments["gemm"]
+    assert assignment.repair == result.assignments["gemm"].repair
     assert "D7919" in class_page(load_results(tmp_path).entries)
     shown = for_student(result)
     assert for_student(shown) == shown and (shown is result) == (not withheld and not hidden)
@@ -109,7 +110,7 @@ def test_what_is_kept_whole_is_read_for_the_class_and_goes_when_nothing_is_hidde
         if error is not None:
             result.assignments["silu"].correctness.checks.append(CheckResult(
                 id="case-7919x1", stage="case", case="7919x1", hidden=True, outcome="failed", detail=secret_of(error)))
-        return keep(Graded(ada, result, log=SECRET), tmp_path / "out")
+        return keep(JobOutcome(ada, result, log=SECRET), tmp_path / "out")
 
     assert kept(samples.result("ada"), "wrong_values") == []
     assert stat.S_IMODE(told.parent.stat().st_mode) == 0o700
@@ -123,7 +124,7 @@ def test_what_is_kept_whole_is_read_for_the_class_and_goes_when_nothing_is_hidde
     assert kept(samples.result("ada")) == [] and (told / "checks.log").exists()
     with Store.existing(tmp_path / "out") as store:
         store.decide(store.attempts("ada")[-len(samples.KERNELS):])
-        assert refresh(store, tmp_path / "out", Late()) == []
+        assert refresh(store, tmp_path / "out", LatePolicy()) == []
     assert list(told.iterdir()) == []
     assert sorted(path.name for path in own.iterdir()) == ["checks.log", "report.html", "result.json"]
 
@@ -132,10 +133,10 @@ def test_a_message_says_nothing_of_hidden_cases_but_how_many_failed_and_how() ->
     public = CheckResult(id="case-5x9", stage="case", case="5x9", sizes={"M": 5, "N": 9}, outcome="passed")
     hidden = CheckResult(id="case-7919x1", stage="case", case="7919x1", sizes={"M": 7919, "N": 1}, hidden=True,
                          outcome="failed", detail=secret_of("wrong_values"))
-    found = explain_assignment(assignments()["silu"], [public, hidden])
-    assert found.message == (
+    summary = explain_assignment(assignments()["silu"], [public, hidden])
+    assert summary.message == (
         "Right in all 1 case. 1 of 1 hidden check did not pass: the answer is wrong.")
-    assert found.hint.startswith("Try sizes of your own") and found.shown is None
+    assert summary.hint.startswith("Try sizes of your own") and summary.shown is None
 
 
 @pytest.fixture(scope="module")
@@ -172,9 +173,9 @@ def test_no_file_of_a_student_tells_of_a_hidden_case_and_the_class_page_tells_al
     for name, text in SPIES.items():
         hand_in(tmp_path / "class", name, text)
     out = tmp_path / "out"
-    done = kernelmark("grade", tmp_path / "class", "--out", out, "--only", "silu", "--device", "cpu", "--course",
-                      course / "course.toml")
-    assert done.returncode == 0, done
+    result = kernelmark("grade", tmp_path / "class", "--out", out, "--only", "silu", "--device", "cpu", "--course",
+                        course / "course.toml")
+    assert result.returncode == 0, result
     files = [path for name in SPIES for path in (out / name).iterdir()]
     assert {path.name for path in files} == {"result.json", "report.html"}
     for path in files:
@@ -183,7 +184,7 @@ def test_no_file_of_a_student_tells_of_a_hidden_case_and_the_class_page_tells_al
         assert TOLD.search(text.replace(",", "")) is None, path
     found = {name: Result.model_validate_json((out / name / "result.json").read_bytes()).assignments["silu"]
              for name in SPIES}
-    assert {name: one.verdict for name, one in found.items()} == {
+    assert {name: assignment.verdict for name, assignment in found.items()} == {
         "honest": "accepted", "raising": "runtime_error", "on_a_gpu": "runtime_error", "refused": "policy_violation",
         "keeping": "runtime_error", "wrong": "wrong_answer"}
     assert found["honest"].message == "Right in all 8 cases. Right in 2 hidden checks, too."
@@ -196,8 +197,8 @@ def test_no_file_of_a_student_tells_of_a_hidden_case_and_the_class_page_tells_al
 
 
 def test_a_kit_has_no_hidden_case(course: Path, tmp_path: Path) -> None:
-    done = kernelmark("kit", tmp_path / "kernels", "--course", course / "course.toml")
-    assert done.returncode == 0, done.stderr
+    result = kernelmark("kit", tmp_path / "kernels", "--course", course / "course.toml")
+    assert result.returncode == 0, result.stderr
     for path in (path for path in (tmp_path / "kernels").rglob("*") if path.is_file()):
         assert path.name != "hidden.toml" and TOLD.search(path.read_text()) is None, path
     handout = (tmp_path / "kernels/assignments/silu/handout.md").read_text()
@@ -205,9 +206,9 @@ def test_a_kit_has_no_hidden_case(course: Path, tmp_path: Path) -> None:
     named = course / "assignments/silu/handout.md"
     before = named.read_text()
     named.write_text(before + "\nTry 1213x7.\n")
-    done = kernelmark("kit", tmp_path / "more", "--course", course / "course.toml")
+    result = kernelmark("kit", tmp_path / "more", "--course", course / "course.toml")
     named.write_text(before)
-    assert done.returncode == 2 and "handout.md: names the hidden case 1213x7" in done.stderr, done
+    assert result.returncode == 2 and "handout.md: names the hidden case 1213x7" in result.stderr, result
     assert not (tmp_path / "more").exists()
 
 
@@ -220,5 +221,5 @@ def test_a_kit_has_no_hidden_case(course: Path, tmp_path: Path) -> None:
 def test_a_file_of_hidden_cases_that_is_wrong_is_named(course: Path, tmp_path: Path, text: str, said: str) -> None:
     shutil.copytree(course / "assignments/gelu", tmp_path / "gelu")
     (tmp_path / "gelu/hidden.toml").write_text(text)
-    with pytest.raises(CatalogueError, match=rf"gelu/hidden\.toml: .*{said}"):
+    with pytest.raises(UserError, match=rf"gelu/hidden\.toml: .*{said}"):
         read(tmp_path / "gelu/assignment.py")

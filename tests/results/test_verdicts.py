@@ -69,13 +69,13 @@ def test_a_new_verdict_is_a_row(tmp_path: Path) -> None:
     table = "grader/results/verdicts.py"
     copied.changed(tmp_path, table, '"input_changed", "race", "undefined"),', '"input_changed", "undefined"),')
     copied.changed(tmp_path, table, 'ROWS = (\n', f"ROWS = (\n{ROW}")
-    told = json.loads(copied.run(tmp_path, PROGRAM))
-    assert told["order"] == ["time_limit", "data_race"] and told["read"] == "data_race"
-    assert told["score"] == 20 and told["wrong"] == ["gemm", "silu"]
-    assert "data race" in told["page"] and "data_race" in told["book"]
-    assert ".data_race {" in told["class"] and "✶" in told["class"] and ">data race<" in told["class"]
-    assert told["export"]["extra_data"] == {"verdict": "data_race"} and told["export"]["status"] == "failed"
-    assert told["export"]["output"].startswith("data race\n")
+    data = json.loads(copied.run(tmp_path, PROGRAM))
+    assert data["order"] == ["time_limit", "data_race"] and data["read"] == "data_race"
+    assert data["score"] == 20 and data["wrong"] == ["gemm", "silu"]
+    assert "data race" in data["page"] and "data_race" in data["book"]
+    assert ".data_race {" in data["class"] and "✶" in data["class"] and ">data race<" in data["class"]
+    assert data["export"]["extra_data"] == {"verdict": "data_race"} and data["export"]["status"] == "failed"
+    assert data["export"]["output"].startswith("data race\n")
 
 
 def test_each_failure_gives_one_verdict_and_no_two_verdicts_look_alike() -> None:

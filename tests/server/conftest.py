@@ -25,7 +25,7 @@ from tests.pages import samples
 
 
 @dataclass
-class Served:
+class PartProcess:
     """A server and everybody's tokens. `attempt` is the number of Ada's attempt, `job` that of her file."""
 
     server: CourseServer
@@ -44,7 +44,7 @@ class Served:
 
     def judged(self, content: bytes, note: str = "", verdict: str = "wrong_answer") -> tuple[int, int]:
         """Let Ada send a file and a lane judge it; the numbers of the file and of its attempt."""
-        ada = self.queue.who(self.tokens["ada"])
+        ada = self.queue.person_of(self.tokens["ada"])
         assert ada is not None
         job = self.queue.receive(ada, "silu", "silu.py", content, note)
         assert self.queue.take() is not None
@@ -73,7 +73,7 @@ class Served:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
+def served(tmp_path: Path) -> Iterator[PartProcess]:
     course = read_course(ROOT / "course.toml", frozenset(catalogue.files()))
     Store.create(tmp_path)
     queue = ServerQueue(tmp_path / FOLDER)
@@ -81,7 +81,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
     # It is never started: files wait, and the tests record attempts.
     facts = ServerFacts(ground, queue, ServerGrading(ground, queue, lambda: LocalLanes([{}]), 1, print))
     tokens = dict(queue.admit([("ada", "Ada L.", False), ("bob", "Bob", False), ("tess", "Tess", True)]))
-    found = Served(CourseServer(facts, ServerAccess(queue, secure=False)), facts, queue, tokens)
-    found.job, found.attempt = found.judged(b"# ada's own words\n", "first try")
-    yield found
+    process = PartProcess(CourseServer(facts, ServerAccess(queue, secure=False)), facts, queue, tokens)
+    process.job, process.attempt = process.judged(b"# ada's own words\n", "first try")
+    yield process
     queue.close()

@@ -13,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from grader.server import connections
-from grader.server.connections import BoundedProtocol
+from grader.server import serving
+from grader.server.serving import BoundedProtocol
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -26,8 +26,8 @@ async def slow(request: Request) -> PlainTextResponse:
 
 @pytest.fixture
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, int]]:
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.3)
-    monkeypatch.setattr(connections, "MOST_OWING", 3)
+    monkeypatch.setattr(serving, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(serving, "MOST_OWING", 3)
     app = Starlette(routes=[Route("/", slow, methods=["GET", "POST"])])
     server = uvicorn.Server(uvicorn.Config(
         app, http=BoundedProtocol, log_level="critical", timeout_graceful_shutdown=1))

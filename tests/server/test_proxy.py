@@ -32,11 +32,11 @@ def free_port() -> int:
 def nginx(folder: Path, upstream: str, text: str) -> Iterator[str]:
     """nginx with a server block; its address. Only ports and files are other than in the documentation."""
     port = free_port()
-    made = subprocess.run(
+    result = subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1",
          "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-keyout", str(folder / "kernels.key"),
          "-out", str(folder / "kernels.pem")], capture_output=True, check=False)
-    assert made.returncode == 0, made.stderr
+    assert result.returncode == 0, result.stderr
     (folder / "kernels.users").write_text(USERS)
     for old, new in {
             "listen 443": f"listen 127.0.0.1:{port}", "kernels.example.edu": "localhost", "/etc/ssl/": f"{folder}/",

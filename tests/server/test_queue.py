@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.server.queue import _SCHEMA, FILE, QueueError, ServerPerson, ServerQueue, TooManyError, now
+from grader.errors import UserError
+from grader.server.queue import _SCHEMA, FILE, ServerPerson, ServerQueue, TooManyError, now
 
 
 @pytest.fixture
@@ -15,26 +16,26 @@ def queue(tmp_path: Path) -> ServerQueue:
 
 
 def people(queue: ServerQueue, *names: str) -> list[ServerPerson]:
-    found = [queue.who(token) for _, token in queue.admit([(name, name.title(), False) for name in names])]
-    return [one for one in found if one is not None]
+    admitted = [queue.person_of(token) for _, token in queue.admit([(name, name.title(), False) for name in names])]
+    return [person for person in admitted if person is not None]
 
 
 def test_a_token_is_known_by_its_hash_alone_and_ends(queue: ServerQueue, tmp_path: Path) -> None:
     ((name, token),) = queue.admit([("ada", "Ada L.", False)])
-    person = queue.who(token)
+    person = queue.person_of(token)
     assert person is not None and (person.name, person.shown, person.staff) == ("ada", "Ada L.", False)
-    assert queue.who("") is queue.who(token[:-1]) is queue.who(token + "x") is None
+    assert queue.person_of("") is queue.person_of(token[:-1]) is queue.person_of(token + "x") is None
     assert token.encode() not in (tmp_path / FILE).read_bytes() + b"".join(
         path.read_bytes() for path in tmp_path.glob(f"{FILE}-*"))
     ((_, second),) = queue.admit([(name, "Ada L.", False)])
-    assert queue.who(token) is None and queue.who(second) is not None
+    assert queue.person_of(token) is None and queue.person_of(second) is not None
     for twin in ("ADA", "a\u1d48a"):
-        with pytest.raises(QueueError, match="too alike"):
+        with pytest.raises(UserError, match="too alike"):
             queue.admit([("eve", "Eve", False), (twin, "a twin", False)])
-    assert queue.who(second) is not None and queue.unknown(["nobody", "Ada", "eve"]) == ["nobody", "eve"]
+    assert queue.person_of(second) is not None and queue.unknown(["nobody", "Ada", "eve"]) == ["nobody", "eve"]
     queue.revoke(["ada"])
-    assert queue.who(second) is None
-    assert [(one.name, has) for one, has, _ in queue.people()] == [("ada", False)]
+    assert queue.person_of(second) is None
+    assert [(server_person.name, has) for server_person, has, _ in queue.people()] == [("ada", False)]
 
 
 def test_students_take_turns(queue: ServerQueue) -> None:
@@ -121,7 +122,7 @@ def test_what_a_killed_server_had_begun_is_taken_up_once(tmp_path: Path) -> None
         job = queue.job(number)
         assert job is not None and job.state == states
     before = queue.job(number)
-    assert queue.again(number) and not queue.again(number) and not queue.again(number + 100)
+    assert queue.requeue(number) and not queue.requeue(number) and not queue.requeue(number + 100)
     after = queue.job(number)
     assert before is not None and after is not None
     assert (after.state, after.received_at, after.tries) == ("waiting", before.received_at, 0)
@@ -138,14 +139,14 @@ def test_an_end_by_hand_is_no_try(queue: ServerQueue) -> None:
 
 
 def test_nobody_is_admitted_twice_at_once(queue: ServerQueue) -> None:
-    with pytest.raises(QueueError, match="too alike"):
+    with pytest.raises(UserError, match="too alike"):
         queue.admit([("tess", "tess", True), ("ada", "Ada", False), ("tess", "Tess", False)])
     assert queue.people() == []
 
 
 def test_a_file_of_another_program_is_an_error_in_a_line(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"no database, but long enough to be looked at as one" * 100)
-    with pytest.raises(QueueError, match="restore the file, or serve into a new folder"):
+    with pytest.raises(UserError, match="restore the file, or serve into a new folder"):
         ServerQueue(tmp_path)
 
 
@@ -183,8 +184,8 @@ def test_an_older_file_is_not_judged_again_where_a_newer_one_has_come(queue: Ser
     assert queue.take() is not None
     queue.finish(old, None, "the grader failed")
     new = queue.receive(ada, "silu", "silu.py", b"new")
-    assert not queue.again(old)
-    assert queue.cancel(new, "you cancelled it") and queue.again(old)
+    assert not queue.requeue(old)
+    assert queue.cancel(new, "you cancelled it") and queue.requeue(old)
 
 
 def test_contents_of_cancelled_files_are_deleted(queue: ServerQueue, tmp_path: Path) -> None:
@@ -200,7 +201,7 @@ def test_a_queue_of_another_version_is_not_touched(queue: ServerQueue, tmp_path:
     other = sqlite3.connect(tmp_path / FILE)
     other.execute("pragma user_version = 99")
     other.close()
-    with pytest.raises(QueueError, match="a queue of version 99"):
+    with pytest.raises(UserError, match="a queue of version 99"):
         ServerQueue(tmp_path)
 
 

@@ -40,8 +40,8 @@ class RealServer:
         self.said = []
         for line in self.process.stdout:
             self.said.append(line)
-            if found := re.match(r"(trial-\w+): (http\S+#\S+)", line):
-                self.links[found[1]] = found[2]
+            if match := re.match(r"(trial-\w+): (http\S+#\S+)", line):
+                self.links[match[1]] = match[2]
             if line.startswith("Serving"):
                 return
         raise AssertionError("".join(self.said))
@@ -73,8 +73,8 @@ def test_a_student_sends_from_a_terminal(server: RealServer, tmp_path: Path) -> 
     assert server.run("submit", "reference/silu.py", home=tmp_path).stderr.startswith("kernelmark: not signed in; run")
     bad = server.run("login", "http://far.example/#" + "x" * 43, home=tmp_path)
     assert bad.returncode == 2 and "has no TLS" in bad.stderr
-    done = server.run("login", server.links["trial-student"], home=tmp_path)
-    assert done.returncode == 0 and "Signed in to" in done.stdout, done
+    result = server.run("login", server.links["trial-student"], home=tmp_path)
+    assert result.returncode == 0 and "Signed in to" in result.stdout, result
     kept = tmp_path / "kernelmark/server.json"
     assert kept.stat().st_mode & 0o777 == 0o600
     right = server.run("submit", "reference/silu.py", "--note", "the reference", "--profile", home=tmp_path)
@@ -105,7 +105,7 @@ def test_a_student_sends_from_a_terminal(server: RealServer, tmp_path: Path) -> 
     assert counts["verdict"] == "accepted"
     # Its attempts are those of `grade`, and another server has to wait.
     with Store.existing(server.out) as store:
-        assert [(one.student, one.verdict) for one in store.attempts()] == [
+        assert [(attempt.student, attempt.verdict) for attempt in store.attempts()] == [
             ("trial-student", "accepted"), ("trial-student", "policy_violation"), ("trial-student", "accepted")]
     assert (server.out / "trial-student/report.html").is_file()
     second = subprocess.run([*COMMAND, "serve", "--out", str(server.out), "--listen", "127.0.0.1:0"], cwd=ROOT,
@@ -124,9 +124,9 @@ def test_a_killed_server_loses_nothing_that_was_received(tmp_path: Path) -> None
         for number, name in enumerate(("silu", "transpose")):
             kernel = tmp_path / f"{name}.py"
             kernel.write_text((ROOT / f"reference/{name}.py").read_text() + f"\n# {number}\n")
-            done = server.run("submit", "--no-wait", str(kernel), home=tmp_path)
-            assert done.returncode == 0, done
-            received.append(int(re.findall(r"received as (\d+)", done.stdout)[0]))
+            result = server.run("submit", "--no-wait", str(kernel), home=tmp_path)
+            assert result.returncode == 0, result
+            received.append(int(re.findall(r"received as (\d+)", result.stdout)[0]))
         queue = sqlite3.connect(server.out / FOLDER / FILE)
         started, until = None, time.monotonic() + 60
         while started is None and time.monotonic() < until:
@@ -148,7 +148,7 @@ def test_a_killed_server_loses_nothing_that_was_received(tmp_path: Path) -> None
     finally:
         server.end(signal.SIGINT if server.process.poll() is None else signal.SIGKILL)
     with Store.existing(server.out) as store:
-        assert sorted(one.assignment for one in store.attempts()) == ["silu", "transpose"]
+        assert sorted(attempt.assignment for attempt in store.attempts()) == ["silu", "transpose"]
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="no chromium")
@@ -264,10 +264,10 @@ def test_systemd_takes_the_unit_of_the_documentation(tmp_path: Path) -> None:
 
 def test_off_the_loopback_it_needs_tls(tmp_path: Path) -> None:
     def said(*words: str) -> Any:
-        done = subprocess.run([*COMMAND, "serve", "--out", str(tmp_path), *words], cwd=ROOT, capture_output=True,
-                              text=True, check=False)
-        assert done.returncode == 2
-        return done.stderr
+        result = subprocess.run([*COMMAND, "serve", "--out", str(tmp_path), *words], cwd=ROOT, capture_output=True,
+                                text=True, check=False)
+        assert result.returncode == 2
+        return result.stderr
 
     assert "tokens need TLS" in said("--listen", "0.0.0.0:0")
     assert "give an address and a port" in said("--listen", "8000")
@@ -280,10 +280,10 @@ def test_links_are_made_for_a_roster(tmp_path: Path) -> None:
     roster = tmp_path / "roster.csv"
     roster.write_text("id,name\nada,Ada L.\nbob,Bob\n")
     words = [*COMMAND, "tokens", "--out", str(tmp_path / "results")]
-    done = subprocess.run([*words, str(roster), "--staff", "tess", "--address", "https://course.test"], cwd=ROOT,
-                          capture_output=True, text=True, check=False)
+    result = subprocess.run([*words, str(roster), "--staff", "tess", "--address", "https://course.test"], cwd=ROOT,
+                            capture_output=True, text=True, check=False)
     assert re.fullmatch(r"id,link\ntess,https://course\.test/#\S{43}\nada,https://course\.test/#\S{43}\nbob,.*\n",
-                        done.stdout), done
+                        result.stdout), result
     listed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout.splitlines()
     assert [line.split(",")[:4] for line in listed] == [
         ["id", "name", "staff", "link"], ["ada", "Ada L.", "no", "yes"], ["bob", "Bob", "no", "yes"],

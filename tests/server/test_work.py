@@ -23,9 +23,9 @@ STUDENTS = ("ada", "bob", "eve")
 def test_lanes_that_die_over_every_file_pause_the_queue_and_nothing_is_lost(tmp_path: Path) -> None:
     Store.create(tmp_path)
     queue = ServerQueue(tmp_path / FOLDER)
-    people = [queue.who(token) for _, token in queue.admit([(name, name, False) for name in STUDENTS])]
+    people = [queue.person_of(token) for _, token in queue.admit([(name, name, False) for name in STUDENTS])]
     content = (ROOT / "reference/silu.py").read_bytes()
-    numbers = [queue.receive(one, "silu", "silu.py", content) for one in people if one is not None]
+    numbers = [queue.receive(person, "silu", "silu.py", content) for person in people if person is not None]
     ground = ServerGround(tmp_path, read_course(ROOT / "course.toml", frozenset(catalogue.files())), "x", ("silu",))
     said: list[str] = []
     grading = ServerGrading(ground, queue, lambda: LocalLanes([{}]), 1, said.append)
@@ -44,7 +44,7 @@ def test_lanes_that_die_over_every_file_pause_the_queue_and_nothing_is_lost(tmp_
         eventually(lambda: queue.setting("paused") == "1", 120)
         assert queue.counts() == {"failed": 3} and "the queue is paused" in said[-1]
         healthy.set()
-        assert all(queue.again(number) for number in numbers)
+        assert all(queue.requeue(number) for number in numbers)
         queue.set("paused", "")
         eventually(lambda: queue.counts() == {"finished": 3}, 120)
     finally:
@@ -52,7 +52,7 @@ def test_lanes_that_die_over_every_file_pause_the_queue_and_nothing_is_lost(tmp_
         killer.join()
         grading.end()
     with Store.existing(tmp_path) as store:
-        assert sorted((one.student, one.verdict) for one in store.attempts() if not one.failed) == [
+        assert sorted((attempt.student, attempt.verdict) for attempt in store.attempts() if not attempt.failed) == [
             (name, "accepted") for name in STUDENTS]
     queue.close()
 

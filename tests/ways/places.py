@@ -51,10 +51,10 @@ PYTHONPATH={shlex.quote(str(ROOT))} exec {here} -c {shlex.quote(program)} "$3"
 def say(*words: str | Path, cwd: Path, status: int = 0, seconds: float = SECONDS,
         more: Mapping[str, str] = MappingProxyType({})) -> str:
     """The output of a command, in the surroundings of somebody without settings of their own for pip or Python."""
-    done = subprocess.run(words, cwd=cwd, env=bare() | OFFLINE | dict(more), text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False, timeout=seconds)
-    assert done.returncode == status, done.stdout
-    return done.stdout
+    result = subprocess.run(words, cwd=cwd, env=bare() | OFFLINE | dict(more), text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=False, timeout=seconds)
+    assert result.returncode == status, result.stdout
+    return result.stdout
 
 
 def bare() -> dict[str, str]:

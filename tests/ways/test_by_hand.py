@@ -33,15 +33,15 @@ def test_a_clone_without_make_takes_what_the_constraints_pin(tmp_path: Path) -> 
     (programs / "pip").write_text(f'#!/bin/sh\nexec {shlex.quote(str(programs / "python"))} -m pip "$@"\n')
     (programs / "pip").chmod(0o755)
     follow(commands(ROOT / "README.md"), clone, programs)
-    said = places.say(programs / "kernelmark", "check", "reference/silu.py", cwd=clone)
-    assert "passed  60 of 60 points" in said, said
+    sentence = places.say(programs / "kernelmark", "check", "reference/silu.py", cwd=clone)
+    assert "passed  60 of 60 points" in sentence, sentence
 
 
 @pytest.fixture(scope="module")
 def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kit")
-    done = kernelmark("kit", folder / "kernels", cwd=folder)
-    assert done.returncode == 0, done.stderr
+    result = kernelmark("kit", folder / "kernels", cwd=folder)
+    assert result.returncode == 0, result.stderr
     return folder / "kernels"
 
 
@@ -55,8 +55,8 @@ def test_a_kit_without_make_checks(kit: Path, tmp_path: Path) -> None:
         line = line.replace(".venv/bin/pip ", ".venv/bin/python -m pip ")
         places.say("sh", "-ec", line, cwd=here, more={"PATH": f"{programs}:/usr/bin:/bin"})
     shutil.copy(ROOT / "reference/silu.py", here / "student_template")
-    said = places.say(here / ".venv/bin/kernelmark", "check", "student_template/silu.py", cwd=here)
-    assert "passed  60 of 60 points" in said, said
+    sentence = places.say(here / ".venv/bin/kernelmark", "check", "student_template/silu.py", cwd=here)
+    assert "passed  60 of 60 points" in sentence, sentence
 
 
 @pytest.mark.skipif(importlib.util.find_spec("nbconvert") is None, reason="nbconvert and ipykernel are not installed")

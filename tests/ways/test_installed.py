@@ -27,8 +27,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (clone / "build/lib/grader").mkdir(parents=True)
     (clone / "build/lib/grader/gone.py").touch()
     places.say(sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", folder / "wheels", clone, cwd=folder)
-    (made,) = (folder / "wheels").iterdir()
-    return made
+    (path,) = (folder / "wheels").iterdir()
+    return path
 
 
 def in_venv(folder: Path, wheel: Path) -> tuple[str, ...]:
@@ -66,10 +66,10 @@ def in_the_working_folder(folder: Path, wheel: Path) -> tuple[str, ...]:
 def graded(folder: Path, *command: str, more: dict[str, str] | None = None) -> str:
     """The isolation level at which a class's silu gets full points."""
     hand_in(folder / "class", "ada")
-    said = places.say(*command, cwd=folder, more=more or {})
-    assert "Traceback" not in said and "1 graded in" in said, said
+    sentence = places.say(*command, cwd=folder, more=more or {})
+    assert "Traceback" not in sentence and "1 graded in" in sentence, sentence
     result = json.loads((folder / "results/ada/result.json").read_text())
-    assert result["score"] == 60, said
+    assert result["score"] == 60, sentence
     return str(result["environment"]["isolation"]).split()[0]
 
 
@@ -77,8 +77,8 @@ def graded(folder: Path, *command: str, more: dict[str, str] | None = None) -> s
 def test_a_wheel_grades_at_the_level_of_this_machine(way: Way, wheel: Path, tmp_path: Path) -> None:
     command = way(tmp_path, wheel)
     assert "gone.py" not in {path.name for path in tmp_path.rglob("*.py")}
-    said = places.say(*command, "--version", cwd=tmp_path)
-    assert said.startswith("kernelmark ") and str(ROOT) not in said and str(tmp_path) in said
+    sentence = places.say(*command, "--version", cwd=tmp_path)
+    assert sentence.startswith("kernelmark ") and str(ROOT) not in sentence and str(tmp_path) in sentence
     assert graded(tmp_path, *command, *GRADE) == str(isolation.measure().level)
 
 
@@ -115,6 +115,6 @@ def test_a_user_without_an_account_grades(tmp_path: Path) -> None:
     for above in (tmp_path, *tmp_path.parents[:3]):
         above.chmod(above.stat().st_mode | 0o055)
     grade = (*HERE, *GRADE, "--allow-degraded")
-    said = places.say(*around, "sh", "-c", inside, "sh", tmp_path / "class", *grade, cwd=ROOT,
-                      more={"PYTHONPATH": str(ROOT)})
-    assert "ada: 60 of 60 points measured" in said and "Traceback" not in said, said
+    sentence = places.say(*around, "sh", "-c", inside, "sh", tmp_path / "class", *grade, cwd=ROOT,
+                          more={"PYTHONPATH": str(ROOT)})
+    assert "ada: 60 of 60 points measured" in sentence and "Traceback" not in sentence, sentence

@@ -19,12 +19,12 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def set_up(clone: Path, python: Path) -> str:
     """The output of `make setup`, after which the command of the clone runs the code of the clone."""
-    said = places.say(*SETUP, f"PYTHON={python}", cwd=clone)
+    sentence = places.say(*SETUP, f"PYTHON={python}", cwd=clone)
     listed = places.say(clone / ".venv/bin/kernelmark", "assignments", cwd=clone)
     assert "transpose" in listed
     where = "import grader; print(grader.__file__)"
     assert places.say(clone / ".venv/bin/python", "-P", "-c", where, cwd=clone) == f"{clone}/grader/__init__.py\n"
-    return said
+    return sentence
 
 
 def test_a_clone_is_set_up_once_and_again_where_it_was_moved_or_copied_or_lost_its_python(
@@ -53,17 +53,17 @@ def test_two_at_once_wait_for_each_other(python: Path, tmp_path: Path) -> None:
     clone = places.clone(tmp_path / "clone")
     both = [subprocess.Popen([*SETUP, f"PYTHON={python}"], cwd=clone, env=places.bare() | places.OFFLINE, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) for _ in range(2)]
-    said = [one.communicate(timeout=places.SECONDS)[0] for one in both]
-    assert [one.returncode for one in both] == [0, 0], said
-    assert sorted("setting up .venv" in one for one in said) == [False, True], said
-    assert sorted("another make sets up .venv; waiting for it" in one for one in said) == [False, True], said
+    said = [process.communicate(timeout=places.SECONDS)[0] for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert sorted("setting up .venv" in line for line in said) == [False, True], said
+    assert sorted("another make sets up .venv; waiting for it" in line for line in said) == [False, True], said
     assert "setting up" not in set_up(clone, python)
 
 
 def refused(clone: Path, *words: str, **more: str) -> str:
     """The sentence with which `make setup` ends."""
-    said = places.say(*SETUP, *words, cwd=clone, status=2, more=more)
-    (line,) = [line for line in said.splitlines() if line.startswith("kernelmark: ")]
+    sentence = places.say(*SETUP, *words, cwd=clone, status=2, more=more)
+    (line,) = [line for line in sentence.splitlines() if line.startswith("kernelmark: ")]
     return line.removeprefix("kernelmark: ")
 
 
@@ -95,5 +95,5 @@ def test_a_full_disk_is_the_cause_that_is_named(python: Path, tmp_path: Path) ->
     clone = places.clone(tmp_path / "clone")
     # Room for Python's own files, and none for pip's.
     inside = f'mkdir .venv && mount -t tmpfs -o size=12m tmpfs .venv && exec {" ".join(SETUP)}'
-    said = places.say("unshare", "--mount", "sh", "-c", inside, cwd=clone, status=2)
-    assert "the disk is full" in said.splitlines()[-2], said
+    sentence = places.say("unshare", "--mount", "sh", "-c", inside, cwd=clone, status=2)
+    assert "the disk is full" in sentence.splitlines()[-2], sentence

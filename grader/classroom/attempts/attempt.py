@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from grader import home
-from grader.course.catalogue import HIDDEN, shared
+from grader.course.catalogue import HIDDEN, shared_modules
 from grader.course.course import Course
 from grader.course.forms import SUFFIX
 from grader.course.submission import Source
@@ -118,10 +118,12 @@ def hash_of_tests(name: str, course: Course, root: Path | None = None) -> str:
     version of the judge, and the limits of the course."""
     root = root or home.root()
     folder = root / "assignments" / name
-    imported = [*shared(root), folder]
+    imported = [*shared_modules(root), folder]
     files = [*sorted(file for path in imported for file in ([path] if path.suffix else path.rglob("*.py"))),
              folder / HIDDEN]
-    return _hash([_digests(files, root), JUDGE_VERSION, course.limits.model_dump(), course.gpu.model_dump(),
+    digests = [f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
+               for path in files if path.is_file()]
+    return _hash([digests, JUDGE_VERSION, course.limits.model_dump(), course.gpu.model_dump(),
                   course.policy.model_dump(exclude=OF_POINTS), course.structure.get(name, {}),
                   course.points_of(name).structure > 0])
 
@@ -132,11 +134,6 @@ def hash_of_rules(name: str, course: Course) -> str:
     return _hash([POINTS_VERSION, course.points_of(name).model_dump(),
                   course.points.model_dump(exclude={"correctness", "performance", "structure", "assignments"}),
                   course.policy.model_dump(include=OF_POINTS), threshold.floor, threshold.target])
-
-
-def _digests(files: Sequence[Path], root: Path) -> list[str]:
-    return [f"{path.relative_to(root)} {hashlib.sha256(path.read_bytes()).hexdigest()}"
-            for path in files if path.is_file()]
 
 
 def hash_of_environment(environment: Environment, speed: bool) -> str:

@@ -13,11 +13,11 @@ from grader.classroom.attempts.selected import SelectedAttempt, by_assignment, n
 from grader.classroom.intake.manifest import FILE, ManifestEntry, Member, read_manifest
 from grader.course import catalogue, workspace
 from grader.course.course import Course
-from grader.course.submission import HandedIn, Submission, read_sources
+from grader.course.submission import Submission, SubmittedFiles, read_sources
 from grader.results.text import plural
 
 Kind = Literal["grade", "failed", "regrade"]
-"""The assignments to grade: all; those without a grade, since the grader failed; or those with a grade."""
+"""The assignments to grade: all; assignments without a grade, since the grader failed; or assignments with a grade."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Choice:
     counts all others by reason."""
 
     drafts: dict[str, dict[str, Attempt]] = field(default_factory=dict)
-    handed_in: dict[str, HandedIn] = field(default_factory=dict)
+    handed_in: dict[str, SubmittedFiles] = field(default_factory=dict)
     again: list[Attempt] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
 
@@ -62,7 +62,7 @@ NO_GRADE = "without a grade from the same file"
 
 
 def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
-    """Return the delivery of each submission, from the `intake.json` beside its folder. Raises ManifestError."""
+    """Return the delivery of each submission, from the `intake.json` beside its folder. Raises UserError."""
     entries: dict[Path, dict[str, ManifestEntry]] = {}
     delivered = {}
     for submission in submissions:
@@ -79,7 +79,7 @@ def deliveries(submissions: Sequence[Submission]) -> dict[Submission, Delivery]:
 
 def absent(submissions: Sequence[Submission]) -> list[Member]:
     """Return the students of the roster who have no submission, from the `intake.json` beside the folders. Raises
-    ManifestError."""
+    UserError."""
     folders = dict.fromkeys(submission.folder.absolute().parent for submission in submissions)
     return [member for folder in folders if (folder / FILE).is_file() for member in read_manifest(folder).missing]
 

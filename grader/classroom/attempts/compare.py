@@ -10,7 +10,7 @@ from grader.classroom.attempts.attempt import FACTS, Attempt
 from grader.classroom.attempts.policy import counting_hand_ins
 from grader.classroom.attempts.selected import pending, select_attempts
 from grader.classroom.attempts.store import Store
-from grader.course.late import Late
+from grader.course.late import LatePolicy
 from grader.results.result import AssignmentResult, Environment, Result
 from grader.results.text import plural
 
@@ -37,8 +37,8 @@ class Move:
         return round(self.after.score - self.before.score, 2)
 
 
-def moves(store: Store, late: Late) -> list[Move]:
-    """Return every selected attempt that has a newer one, the largest change first. Raises StoreError."""
+def moves(store: Store, late: LatePolicy) -> list[Move]:
+    """Return every selected attempt that has a newer one, the largest change first. Raises UserError."""
     attempts, decisions = store.attempts(), store.decisions()
     selected = list(select_attempts(attempts, decisions).values())
     counting = {hand_in.attempt.hand_in for hand_in in counting_hand_ins(selected, late).values()}

@@ -17,9 +17,9 @@ from grader.classroom.attempts.attempt import Attempt
 from grader.classroom.attempts.selected import SelectedAttempt, by_assignment, latest, timed
 from grader.classroom.intake.manifest import Manifest, Member
 from grader.classroom.intake.people import Register
-from grader.course.late import IN_TIME, Excused, Late, Lateness, Override
+from grader.course.late import IN_TIME, ExcusedAssignment, Lateness, LatePolicy, Override
 from grader.course.roster import Student
-from grader.results.mark import Mark, counting, unanswered
+from grader.results.mark import Mark, counting, open_requests
 from grader.results.text import plural
 
 # Added before taking the floor: rounds to the nearest hundredth, half a hundredth up, despite binary fractions.
@@ -41,7 +41,7 @@ class GradeLine:
     not judged yet. `other_course`: graded under another course file than the newest grades of the class, so not
     comparable with these. `removed`: the course no longer has the assignment, so it gives no points. `attempt` is the
     attempt that counts, if any. `late`: handed in after the student's deadline; None if there is no deadline or no
-    file, or if that is not known. `marks` are those that people gave the student."""
+    file, or if that is not known. `marks` are people's marks for the student."""
 
     assignment: str
     points: float | None
@@ -69,7 +69,7 @@ class Grade:
         return replace(self, lines=tuple(line for line in self.lines if line.assignment in names))
 
     @property
-    def settled(self) -> bool:
+    def is_final(self) -> bool:
         """Return whether the points are final: there are some, and none are open."""
         return any(line.points is not None for line in self.lines) and not any(line.open for line in self.lines)
 
@@ -131,13 +131,13 @@ def ids_in_roster(roster: Sequence[Student], manifest: Manifest | None) -> Calla
     @functools.cache
     def now(folder: str, id_: str) -> str:
         member = people.get((folder, id_.casefold())) or Member(id=id_, source_id=id_)
-        return (register.known(member) or member).id
+        return (register.look_up(member) or member).id
 
     return now
 
 
 def class_grades(
-    selected: Iterable[SelectedAttempt], roster: Sequence[Student], late: Late, assignments: Mapping[str, float],
+    selected: Iterable[SelectedAttempt], roster: Sequence[Student], late: LatePolicy, assignments: Mapping[str, float],
     books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
 ) -> list[Grade]:
     """Return the grades of everyone in the roster, then of others who handed in. A group's work, and the `marks` on it,
@@ -168,29 +168,29 @@ def class_grades(
             for key, student in names.items()]
 
 
-def counting_hand_ins(selected: Sequence[SelectedAttempt], late: Late) -> dict[tuple[str, str], SelectedAttempt]:
+def counting_hand_ins(selected: Sequence[SelectedAttempt], late: LatePolicy) -> dict[tuple[str, str], SelectedAttempt]:
     """Return the hand-in that counts in each folder and assignment, judged or not. A group's members have one report:
     where different hand-ins count for them, it shows that of the first member."""
     groups = by_assignment(selected)
     shown = {key: _latest(hand_ins, late) for key, hand_ins in groups.items()}
     if late.count == "best":
         by_id = {hand_in.attempt.id: hand_in for hand_in in selected}
-        for given in reversed(class_grades(selected, (), late, {name: 0 for _, name in groups}, {})):
+        for class_grade in reversed(class_grades(selected, (), late, {name: 0 for _, name in groups}, {})):
             shown |= {(line.attempt.slug, line.assignment): by_id[line.attempt.id]
-                      for line in given.lines if line.attempt is not None}
+                      for line in class_grade.lines if line.attempt is not None}
     return shown
 
 
-def _latest(hand_ins: Sequence[SelectedAttempt], late: Late) -> SelectedAttempt:
+def _latest(hand_ins: Sequence[SelectedAttempt], late: LatePolicy) -> SelectedAttempt:
     return latest(hand_ins, chosen=late.count == "chosen")
 
 
 def grade(
-    student: str, work: Mapping[str, Sequence[SelectedAttempt]], late_days: int | None, late: Late,
+    student: str, work: Mapping[str, Sequence[SelectedAttempt]], late_days: int | None, late: LatePolicy,
     assignments: Mapping[str, float], books: Mapping[str, tuple[str, str]], marks: Sequence[Mark] = (),
 ) -> Grade:
     """Return a student's grade. `work` are the selected attempts by assignment, `late_days` are the roster's grace
-    days, and `marks` are those that count for the student. `assignments` has the most points that each can give, 0
+    days, and `marks` are the marks that count for the student. `assignments` has the most points that each can give, 0
     where nobody has a grade yet."""
     budget = late.grace_days if late_days is None else late_days
     decided = {(given.student.casefold(), given.assignment): given for given in (*late.excused, *late.overrides)}
@@ -223,7 +223,7 @@ def grade(
 def _marked(line: GradeLine, marks: Sequence[Mark]) -> GradeLine:
     """Return the line with the points that people gave. If nothing was handed in, these are its points."""
     points, steps = line.points, list(line.steps)
-    waiting = unanswered(marks)
+    waiting = open_requests(marks)
     for mark in marks:
         if mark.points and not line.open:
             points = round((points or 0) + mark.points, 2)
@@ -234,7 +234,7 @@ def _marked(line: GradeLine, marks: Sequence[Mark]) -> GradeLine:
     return replace(line, points=points, steps=tuple(steps), marks=tuple(marks))
 
 
-def _decided(line: GradeLine, given: Excused) -> GradeLine:
+def _decided(line: GradeLine, given: ExcusedAssignment) -> GradeLine:
     """Return the line as a person decided it. Its steps still list the points that the decision replaces."""
     hidden = "" if line.points is None else f", in place of {line.points:.6g}"
     if isinstance(given, Override):
@@ -251,7 +251,7 @@ def _removed(name: str, attempt: Attempt) -> GradeLine:
                      removed=True)
 
 
-def _options(student: str, name: str, work: Sequence[SelectedAttempt], late: Late, budget: int) -> list[_Option]:
+def _options(student: str, name: str, work: Sequence[SelectedAttempt], late: LatePolicy, budget: int) -> list[_Option]:
     """Return the best option for each number of grace days; among equal ones, that of the latest hand-in."""
     eligible = timed(work) if late.count == "best" else [_latest(work, late)]
     judged = [hand_in for hand_in in eligible if hand_in.attempt.judged]
@@ -262,7 +262,8 @@ def _options(student: str, name: str, work: Sequence[SelectedAttempt], late: Lat
     for hand_in in sorted(judged, key=lambda hand_in: hand_in.first):
         word = "best" if late.count == "best" else "chosen" if late.count == "chosen" and hand_in.chosen else "last"
         which = f", the {word} of {many} hand-ins" * (many > 1)
-        after = _lateness(hand_in.attempt, deadline, late)
+        instant = hand_in.attempt.instant
+        after = IN_TIME if deadline is None or instant is None else late.lateness(instant, deadline)
         for days in range(min(budget, math.ceil(after.in_days)) + 1):
             option = _counted(hand_in.attempt, which, deadline, after, days, late)
             if days not in best_by_days or option.hundredths >= best_by_days[days].hundredths:
@@ -276,12 +277,8 @@ def _late(attempt: Attempt, deadline: datetime.datetime | None) -> bool | None:
     return attempt.late if attempt.instant is None else attempt.instant > deadline
 
 
-def _lateness(attempt: Attempt, deadline: datetime.datetime | None, late: Late) -> Lateness:
-    return IN_TIME if deadline is None or attempt.instant is None else late.lateness(attempt.instant, deadline)
-
-
 def _counted(
-    attempt: Attempt, which: str, deadline: datetime.datetime | None, after: Lateness, days: int, late: Late
+    attempt: Attempt, which: str, deadline: datetime.datetime | None, after: Lateness, days: int, late: LatePolicy
 ) -> _Option:
     points, max_score = attempt.score, attempt.max_score
     steps = [Step(f"{points:g} of {max_score:g} points, {attempt.verdict.replace('_', ' ')}{which}"

@@ -1,21 +1,24 @@
-"""Recording of a grading's results as attempts, one for each assignment. The student's files are written afterwards."""
+"""Recording of a grading's results as attempts, one for each assignment, and of new points for recorded ones. The
+student's files are written afterwards."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.selected import SelectedAttempt
-from grader.classroom.attempts.store import Store, StoreError
+from grader.classroom.attempts.attempt import Attempt, hash_of_rules
+from grader.classroom.attempts.selected import SelectedAttempt, pending, select_attempts
+from grader.classroom.attempts.store import Store
 from grader.classroom.attempts.student_files import refresh
-from grader.course.late import Late
-from grader.course.scoring import EarlierShare, earlier_shares
+from grader.course.course import Course
+from grader.course.late import LatePolicy
+from grader.course.scoring import EarlierShare, earlier_shares, scored
+from grader.errors import UserError
 from grader.results.result import AssignmentResult, Result, with_assignments
 
 
 def record(
-    store: Store, out: Path, late: Late, drafts: Mapping[str, Attempt], result: Result | None, log: str = "",
+    store: Store, out: Path, late: LatePolicy, drafts: Mapping[str, Attempt], result: Result | None, log: str = "",
     error: str = "",
 ) -> list[str]:
     """Record the outcome of the attempts `drafts`, by assignment, and write the student's files. Return a line for each
@@ -24,7 +27,7 @@ def record(
     if result is None:
         lines = [f"{student}: not graded: {error}"]
     else:
-        lines = [f"{student}: {name}: {_why(a)}" for name, a in result.assignments.items() if a.ours]
+        lines = [f"{student}: {name}: {_describe_failure(a)}" for name, a in result.assignments.items() if a.ours]
     try:
         before = {attempt.assignment for attempt in store.attempts(slug) if not attempt.failed}
         # Record in the course's order, in which checks were made: the student's files list assignments in this order.
@@ -35,7 +38,7 @@ def record(
             lines = [f"{line} (the earlier result was kept)" for line in lines]
         store.add(made, log)
         lines += refresh(store, out, late, slug)
-    except StoreError as failed:
+    except UserError as failed:
         lines.append(f"{student}: {failed}")
     except ValueError as failed:
         lines.append(f"{student}: results not written: {failed}")
@@ -67,8 +70,42 @@ def earlier(
     return shares
 
 
-def _why(failed: AssignmentResult) -> str:
+def _describe_failure(failed: AssignmentResult) -> str:
     """Describe what failed, including the message of a hidden case, which the assignment's own message leaves out."""
     hidden = [check.detail.message for check in failed.correctness.checks
               if check.hidden and check.detail and check.detail.kind == "infrastructure"]
     return " ".join([failed.message, *hidden[:1]])
+
+
+def rescore(store: Store, course: Course) -> int:
+    """Record a new attempt, with the same checks and new points, for each selected or newer attempt that was judged
+    under other rules than the course has, or whose repair the course now shows. Runs no code. Returns the number of new
+    attempts. Raises UserError."""
+    attempts, decisions = store.attempts(), store.decisions()
+    newest = {hand_in: attempt for hand_in, (_, attempt, _) in select_attempts(attempts, decisions).items()}
+    newest |= {after.hand_in: after for _, after in pending(attempts, decisions)}
+    rules = {name: hash_of_rules(name, course) for name in {attempt.assignment for attempt in newest.values()}}
+    folders: dict[str, list[tuple[Attempt, Result | None]]] = {}
+    for attempt in newest.values():
+        name = attempt.assignment
+        alike = attempt.rules == rules[name]
+        if (alike and course.hints.level != "edit") or not attempt.judged or (record := store.result(attempt)) is None:
+            continue
+        shown = _shown(record.assignments[name], course)
+        if alike and shown is record.assignments[name]:
+            continue
+        rescored = scored(name, shown, course, record.environment.device, earlier_shares(record).get(name))
+        record = with_assignments(record, {name: rescored}, environment=record.environment.model_copy(
+            update={"course": course.sha256}))
+        head = scored_head(attempt, rescored).model_copy(update={"rules": rules[name], "of": attempt.id})
+        folders.setdefault(attempt.slug, []).append((head, record))
+    for folder in folders.values():
+        store.add(folder)
+    return sum(map(len, folders.values()))
+
+
+def _shown(assignment: AssignmentResult, course: Course) -> AssignmentResult:
+    """Return the assignment with its repair for the student to see, if the course shows repairs in full."""
+    if assignment.repair is None or assignment.repair.level == course.hints.level or course.hints.level != "edit":
+        return assignment
+    return assignment.model_copy(update={"repair": assignment.repair.model_copy(update={"level": "edit"})})

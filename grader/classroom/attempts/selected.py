@@ -75,11 +75,11 @@ def latest(hand_ins: Sequence[SelectedAttempt], *, chosen: bool) -> SelectedAtte
         return preferred
     hand_ins = ([hand_in for hand_in in hand_ins if not hand_in.attempt.failed and not hand_in.attempt.empty]
                 or [hand_in for hand_in in hand_ins if not hand_in.attempt.failed] or hand_ins)
-    settled = list({hand_in.attempt.submission: hand_in for hand_in in sorted(hand_ins, key=_recorded)}.values())
-    instants = [hand_in.attempt.instant for hand_in in settled]
+    newest = list({hand_in.attempt.submission: hand_in for hand_in in sorted(hand_ins, key=_recorded)}.values())
+    instants = [hand_in.attempt.instant for hand_in in newest]
     if None in instants:
-        return max(settled, key=_recorded)
-    return max(zip(instants, map(_recorded, settled), settled, strict=True))[2]
+        return max(newest, key=_recorded)
+    return max(zip(instants, map(_recorded, newest), newest, strict=True))[2]
 
 
 def newest(hand_ins: Iterable[SelectedAttempt]) -> SelectedAttempt:
@@ -88,7 +88,7 @@ def newest(hand_ins: Iterable[SelectedAttempt]) -> SelectedAttempt:
 
 
 def timed(hand_ins: Sequence[SelectedAttempt]) -> list[SelectedAttempt]:
-    """Return the hand-ins, without those that have no time although another hand-in of the same file has one."""
+    """Return the hand-ins. A hand-in without a time is left out if another one of the same file has a time."""
     known = {hand_in.attempt.submission for hand_in in hand_ins if hand_in.attempt.submitted_at is not None}
     return [hand_in for hand_in in hand_ins
             if hand_in.attempt.submitted_at is not None or hand_in.attempt.submission not in known]

@@ -20,7 +20,8 @@ from urllib.parse import quote
 from pydantic import ValidationError
 
 from grader.classroom.attempts.attempt import Attempt
-from grader.classroom.attempts.sharing import owner
+from grader.classroom.attempts.lock import owner
+from grader.errors import UserError
 from grader.results.hidden import RECORDS
 from grader.results.mark import Mark
 from grader.results.result import Result
@@ -52,9 +53,6 @@ _SCHEMA = (
     *_append_only("runs", "attempts", "decisions"), *_MARKS)
 
 
-class StoreError(Exception):
-    """A failure to read or write attempts; one line."""
-
 
 CHOICE = 0
 """The batch of students' choices: rows of attempts whose hand-ins count from then on."""
@@ -70,7 +68,7 @@ class Decision(NamedTuple):
 
 
 class Store:
-    """The attempts of a folder of results. Its methods raise StoreError if SQLite fails."""
+    """The attempts of a folder of results. Its methods raise UserError if SQLite fails."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -86,15 +84,15 @@ class Store:
 
     @classmethod
     def existing(cls, out: Path) -> Self:
-        """Return the store below `out`. Raises StoreError if there is none."""
+        """Return the store below `out`. Raises UserError if there is none."""
         store = cls(out / FOLDER / FILE)
         try:
             there = store.path.is_file()
         except PermissionError:
-            raise StoreError(f"{store.path.parent}: is {owner(store.path.parent)}'s alone; have them grade once with "
+            raise UserError(f"{store.path.parent}: is {owner(store.path.parent)}'s alone; have them grade once with "
                              "[records] group in course.toml, which shares results with a group") from None
         if not there:
-            raise StoreError(f"{out}: holds no attempts; name a folder that kernelmark grade wrote")
+            raise UserError(f"{out}: holds no attempts; name a folder that kernelmark grade wrote")
         return store
 
     def __enter__(self) -> Self:
@@ -106,11 +104,11 @@ class Store:
             self._connection = None
 
     def attempts(self, slug: str | None = None) -> list[Attempt]:
-        """Return every attempt, or those of the folder `slug`, in the order in which they were recorded."""
-        asked, values = ("", ()) if slug is None else ("where slug = ?", (slug,))
+        """Return every attempt, or every attempt of the folder `slug`, in the order of their recording."""
+        condition, values = ("", ()) if slug is None else ("where slug = ?", (slug,))
         with self._reading() as connection:
             rows = connection.execute(
-                f"select id, run, head from attempts {asked} order by id", values) if connection else []
+                f"select id, run, head from attempts {condition} order by id", values) if connection else []
             return [Attempt.model_validate({**json.loads(head), "id": id_, "run": run}) for id_, run, head in rows]
 
     def newest(self) -> dict[str, int]:
@@ -166,9 +164,9 @@ class Store:
                  None if record is None else record.model_dump_json(by_alias=True)) for head, record in attempts]
         with self._writing() as connection:
             if log is not None:
-                made = connection.execute(
+                cursor = connection.execute(
                     "insert into runs(log) values (?)", (log.encode("utf-8", "replace").decode(),))
-                rows = [(made.lastrowid or 0, *row[1:]) for row in rows]
+                rows = [(cursor.lastrowid or 0, *row[1:]) for row in rows]
             connection.executemany("insert into attempts(run, slug, head, record) values (?, ?, ?, ?)", rows)
 
     def choose(self, attempt: Attempt) -> None:
@@ -191,7 +189,7 @@ class Store:
         try:
             yield self._open("rw") if self._connection or self.path.is_file() else None
         except (sqlite3.Error, ValidationError, json.JSONDecodeError) as error:
-            raise StoreError(f"{self.path}: {_said(error)}; restore the file, or grade into a new folder") from None
+            raise UserError(f"{self.path}: {_said(error)}; restore the file, or grade into a new folder") from None
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -210,7 +208,7 @@ class Store:
                 self.__exit__()
                 raise
         except sqlite3.Error as error:
-            raise StoreError(f"attempts not recorded: {_said(error)} ({self.path})") from None
+            raise UserError(f"attempts not recorded: {_said(error)} ({self.path})") from None
 
     def _open(self, mode: str) -> sqlite3.Connection | None:
         """Open the file, or return None if no row was ever added. Mode "rw" never makes the file; it rolls back a
@@ -232,7 +230,7 @@ class Store:
                 connection.close()
                 return None
             elif version > VERSION:
-                raise StoreError(f"{self.path}: attempts of version {version}, not {VERSION}; use the version of "
+                raise UserError(f"{self.path}: attempts of version {version}, not {VERSION}; use the version of "
                                  "kernelmark that wrote them")
         except BaseException:
             connection.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.classroom.attempts.attempt import Attempt, hash_of_rules
 from grader.classroom.attempts.policy import counting_hand_ins
@@ -11,15 +12,18 @@ from grader.classroom.attempts.selected import by_assignment, newest, newest_boo
 from grader.classroom.attempts.store import Store
 from grader.console import failed
 from grader.course.course import Course
-from grader.course.late import Late
+from grader.course.late import LatePolicy
 from grader.pages.leaderboard import key_of
-from grader.pages.load import load_results
+from grader.pages.load import Failure, load_results
 from grader.pages.people import pseudonym, shown_people
 from grader.results.files import replace
 from grader.results.hidden import any_hidden, for_student, staff
 from grader.results.mark import Mark, counting
 from grader.results.result import Result, with_assignments
 from grader.results.text import some
+
+if TYPE_CHECKING:
+    from grader.pages.pages import Progress
 
 RESULT = "result.json"
 LOG = "checks.log"
@@ -29,7 +33,7 @@ PAGE = "report.html"
 Books = Mapping[str, tuple[str, str]]
 
 
-def shown(store: Store, late: Late, slug: str | None = None) -> dict[str, list[Attempt]]:
+def shown_attempts(store: Store, late: LatePolicy, slug: str | None = None) -> dict[str, list[Attempt]]:
     """Return the attempts that each folder's files show: of each assignment the one that counts."""
     attempts: dict[str, list[Attempt]] = {}
     # A student's best attempt may depend on other hand-ins of that student, in other folders, too.
@@ -41,26 +45,26 @@ def shown(store: Store, late: Late, slug: str | None = None) -> dict[str, list[A
     return attempts
 
 
-def whole(store: Store, out: Path, late: Late, slug: str | None = None) -> dict[str, Result]:
-    """Return the complete result of the folder `slug`, or of all, as `refresh` writes it. Raises StoreError."""
-    by_folder = shown(store, late, slug)
+def complete_results(store: Store, out: Path, late: LatePolicy, slug: str | None = None) -> dict[str, Result]:
+    """Return the complete result of the folder `slug`, or of all, as `refresh` writes it. Raises UserError."""
+    by_folder = shown_attempts(store, late, slug)
     books, marks = _books(by_folder), counting(store.marks())
-    joined = ((folder, _whole(store, out, attempts, books, marks)) for folder, attempts in by_folder.items())
+    joined = ((folder, _complete_result(store, out, attempts, books, marks)) for folder, attempts in by_folder.items())
     return {folder: result for folder, result in joined if result is not None}
 
 
-def outdated(results: Mapping[str, Result], written: Mapping[str, Result]) -> list[str]:
+def outdated_lines(results: Mapping[str, Result], written: Mapping[str, Result]) -> list[str]:
     """Return a line about folders whose files differ from the `results` that the attempts give; empty if there are
     none. Such files remain if a command was killed after it recorded attempts or decisions, or if the course counts
     other attempts by now. `written` are the results in the files."""
-    # Notes may differ, since they compare a grade with those of others.
+    # Notes may differ, since they compare a grade with other students' grades.
     old = [folder for folder, result in results.items()
            if folder not in written or _judgements(result) != _judgements(written[folder])]
     return [f"{some(old)}: report.html and result.json are older than the grade, as after a command that was killed or "
             "another [late]; run kernelmark apply, which writes them"] if old else []
 
 
-def removed(gone: Sequence[str]) -> list[str]:
+def removed_lines(gone: Sequence[str]) -> list[str]:
     """Return a line about graded assignments that the course no longer has; empty if there are none."""
     have = "is no assignment of the course and does" if len(gone) == 1 else "are no assignments of the course and do"
     return [f"{some(gone)}: graded, but {have} not count; pass the --course that has it"] if gone else []
@@ -71,21 +75,21 @@ def _judgements(result: Result) -> str:
     return result.model_dump_json(include={"assignments"})
 
 
-def under_another_course_file(store: Store, late: Late) -> set[tuple[str, str]]:
+def under_another_course_file(store: Store, late: LatePolicy) -> set[tuple[str, str]]:
     """Return each (folder, assignment) that was graded by other tests or rules than the assignment's newest selected
     attempt."""
-    shows = [attempt for attempts in shown(store, late).values() for attempt in attempts if not attempt.failed]
+    shows = [attempt for attempts in shown_attempts(store, late).values() for attempt in attempts if not attempt.failed]
     books = newest_books(shows)
     return {(attempt.slug, attempt.assignment) for attempt in shows if attempt.book != books[attempt.assignment]}
 
 
-def refresh(store: Store, out: Path, late: Late, slug: str | None = None) -> list[str]:
+def refresh(store: Store, out: Path, late: LatePolicy, slug: str | None = None) -> list[str]:
     """Write the files of the folder `slug`, or of all, that differ from the attempts that count. Return a line for each
     failure.
 
     For a single folder, differences from the course files of other folders are not noticed.
     """
-    by_folder, lines = shown(store, late, slug), []
+    by_folder, lines = shown_attempts(store, late, slug), []
     books, marks = _books(by_folder), counting(store.marks())
     for folder, attempts in by_folder.items():
         try:
@@ -97,17 +101,25 @@ def refresh(store: Store, out: Path, late: Late, slug: str | None = None) -> lis
     return lines
 
 
-def write_class_page(store: Store, out: Path, late: Late) -> None:
-    """Write the class page and the gradebook from the students' files. Raises OSError and StoreError."""
+def write_class_page(
+    store: Store | None, out: Path, late: LatePolicy, failures: Sequence[Failure] = (),
+    progress: Progress | None = None,
+) -> set[str]:
+    """Write the class page and the gradebook from the students' files, and return the folders of these. `failures` are
+    those of the run that is in `progress`. Without a store the results show which of them differ. Raises OSError and
+    UserError."""
     # Late: pages are slow to import.
     from grader.pages.pages import write_class
 
-    loaded = load_results(out)
-    write_class(loaded.entries, out, failures=loaded.failures, others=under_another_course_file(store, late),
-                marks=store.marks())
+    others = None if store is None else under_another_course_file(store, late)
+    results, reported = load_results(out), {failure.folder for failure in failures}
+    further = [failure for failure in results.failures if failure.folder not in reported]
+    write_class(results.entries, out, failures=[*failures, *further], others=others, progress=progress,
+                marks=() if store is None else store.marks())
+    return {entry.folder for entry in results.entries}
 
 
-def beside(store: Store, course: Course) -> list[str]:
+def notices(store: Store, course: Course) -> list[str]:
     """Return lines for a person to read or decide: missing files, newer attempts, points under another course file, and
     assignments that no longer count."""
     attempts, decisions = store.attempts(), store.decisions()
@@ -124,7 +136,7 @@ def beside(store: Store, course: Course) -> list[str]:
         lines.append("The newest hand-in lacks the file or has the stub alone, so the earlier file's grade counts: "
                      f"{some([' '.join(names) for names in gone])}")
     names = dict.fromkeys(attempt.assignment for attempt in attempts)
-    lines += removed([name for name in names if course.assignments and name not in course.assignments])
+    lines += removed_lines([name for name in names if course.assignments and name not in course.assignments])
     if newer:
         have = "1 grade that counts has a newer attempt beside it" if newer == 1 else (
             f"{newer:,} grades that count have a newer attempt beside them")
@@ -141,10 +153,10 @@ def write_files(store: Store, out: Path, attempts: Sequence[Attempt], books: Boo
     written.
 
     `books` has the hashes of tests and rules of the class's newest attempts; `marks` are the marks in the class that
-    count. Raises OSError, ValueError and StoreError. The result is written last: if it is up to date, the other files
+    count. Raises OSError, ValueError and UserError. The result is written last: if it is up to date, the other files
     are.
     """
-    result = _whole(store, out, attempts, books, marks)
+    result = _complete_result(store, out, attempts, books, marks)
     if result is None:
         return False
     folder = out / attempts[0].slug
@@ -178,7 +190,7 @@ def _books(by_folder: Mapping[str, Sequence[Attempt]]) -> Books:
     return newest_books(attempt for attempts in by_folder.values() for attempt in attempts if not attempt.failed)
 
 
-def _whole(
+def _complete_result(
     store: Store, out: Path, attempts: Sequence[Attempt], books: Books, marks: Sequence[Mark],
 ) -> Result | None:
     """Return the complete result of one folder's attempts, with its marks; None if the grader failed in all

@@ -124,7 +124,7 @@ def autograder(course: Path, visibility: str) -> bytes:
     """Return the zip of an autograder for Gradescope: the students' kit, hidden cases, and the two scripts that
     Gradescope runs.
 
-    Raises KitError, CourseError, CatalogueError, OSError.
+    Raises UserError, OSError.
     """
     content = io.BytesIO()
     with temporary.folder("autograder") as work, \
@@ -146,7 +146,7 @@ def action(repository: Path, course: Path, kit: PurePath, files: PurePath, *, fo
     """Write the students' kit into a repository, as its folder `kit`, and the workflow of GitHub Actions that checks
     its folder `files`. Both are paths from the repository's root, and need no quotes in a shell.
 
-    Raises ExportError if a file exists already, unless `force` replaces it; KitError, CourseError, CatalogueError,
+    Raises ExportError if a file exists already, unless `force` replaces it; UserError,
     OSError.
     """
     with temporary.folder("action") as work:
@@ -192,16 +192,16 @@ def _counts_cuda(kit: Path) -> bool:
 
 def jplag(submissions: Path, known: Mapping[str, str], into: Path) -> tuple[int, list[str]]:
     """Make `into` with `submissions/<student>/`, and with the stubs as `base/`. Returns the number of submissions that
-    have a file, and a line for each that has none. Raises SubmissionError, OSError."""
+    have a file, and a line for each that has none. Raises UserError, OSError."""
     lines = []
     count = 0
     # Read before `into` is made: if reading fails, the corrected command can still make it.
     submitted = find_submissions(submissions, known.values())
     (into / "base").mkdir(parents=True)
     for name in known:
-        for written in catalogue.assignments()[name].in_languages():
-            file = f"{written.language}_{written.file}" if written.language else written.file
-            shutil.copyfile(catalogue.stub(written), into / "base" / file)
+        for language in catalogue.assignments()[name].in_languages():
+            file = f"{language.language}_{language.file}" if language.language else language.file
+            shutil.copyfile(catalogue.stub(language), into / "base" / file)
     for submission in submitted:
         contents = {name: content for name in written_files(known.values())
                     if (content := read_source_file(submission.folder, name, SOURCE_BYTES).content) is not None}

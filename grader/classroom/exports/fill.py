@@ -11,10 +11,10 @@ from pathlib import Path
 from grader.classroom.exports.graded import Class, ExportError, Total
 from grader.classroom.intake.manifest import Member
 from grader.classroom.intake.people import names
-from grader.course.sheet import Sheet, SheetError, read_sheet
+from grader.course.sheet import Sheet, read_sheet
 from grader.pages.gradebook import cell
 from grader.pages.text import points
-from grader.results.text import composed, plural, some
+from grader.results.text import compose, plural, some
 
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?")
 FEEDBACK_BYTES = 8_000
@@ -22,7 +22,7 @@ CANVAS_IDS = ("SIS User ID", "SIS Login ID", "Integration ID")
 
 
 @dataclass
-class Filled:
+class FilledSheet:
     """A sheet with grades, the number of grades written, and lines that a TA has to know."""
 
     sheet: Sheet
@@ -40,13 +40,13 @@ class Key:
     names: bool = False
 
 
-def canvas(path: Path, column: str, class_: Class) -> Filled:
+def canvas(path: Path, column: str, class_: Class) -> FilledSheet:
     """Fill a column of Canvas's gradebook. Keeps the rows above the students, and the rows that now have a grade.
 
-    Removes all other rows, and all columns but this one and those that identify students: Canvas's import takes a blank
+    Removes all other rows, and all columns but this one and the students' ids: Canvas's import takes a blank
     for a change. Raises ExportError.
     """
-    sheet = _read(path)
+    sheet = read_sheet(path)
     student, ident = sheet.column("Student"), sheet.column("ID")
     if student is None or ident is None:
         raise ExportError(f"{path}: no columns Student and ID; give the gradebook as Canvas exported it")
@@ -65,7 +65,7 @@ def canvas(path: Path, column: str, class_: Class) -> Filled:
         yield Key(student, [member.name, member.id], names=True)
 
     people = [number for number, row in enumerate(sheet.rows) if number and _cell(row, ident).strip()]
-    filled = _filled(_Column(path, sheet, target, student, people), class_, keys)
+    filled = _fill_column(_Column(path, sheet, target, student, people), class_, keys)
     # The rows above the students, "Manual Posting" and the points possible, are for Canvas itself.
     head = list(range(1, min(people, default=len(sheet.rows))))
     for number in head:
@@ -75,17 +75,17 @@ def canvas(path: Path, column: str, class_: Class) -> Filled:
             if at == target or heading.strip() in ("Student", "ID", *CANVAS_IDS, "Section")]
     rows = [0, *head, *sorted(filled.rows)]
     sheet.rows = [[_cell(sheet.rows[number], at) for at in kept] for number in rows]
-    return Filled(sheet, len(filled.rows), filled.lines)
+    return FilledSheet(sheet, len(filled.rows), filled.lines)
 
 
-def moodle(path: Path, column: str, class_: Class, feedback: str = "") -> Filled:
+def moodle(path: Path, column: str, class_: Class, feedback: str = "") -> FilledSheet:
     """Fill the column of grades in Moodle's grading worksheet, and the column of feedback for students to whom people
     gave points or words. Changes nothing else. Raises ExportError.
 
     Headings may be in any language: the first column has the participant's number, `column` is the heading of the
     grades, and `feedback` that of the feedback, which may be left out for a worksheet in English.
     """
-    sheet = _read(path)
+    sheet = read_sheet(path)
     target = _column(path, sheet, column or "Grade", sheet.header)
     if len(sheet.rows) > 1 and not all(re.fullmatch(r"\D*\d+", _cell(row, 0)) for row in sheet.rows[1:] if any(row)):
         raise ExportError(f"{path}: the first column names no participants; give Moodle's grading worksheet")
@@ -105,16 +105,16 @@ def moodle(path: Path, column: str, class_: Class, feedback: str = "") -> Filled
     people = [at for at, row in enumerate(sheet.rows) if at and any(row)]
     # This heading is recognised in English only. In other languages Moodle itself refuses a locked row.
     locked = sheet.column("Grade can be changed")
-    filled = _filled(_Column(path, sheet, target, name or 0, people, numbers, locked), class_, keys)
+    filled = _fill_column(_Column(path, sheet, target, name or 0, people, numbers, locked), class_, keys)
     most = sheet.column("Maximum grade")
     for at in {_cell(sheet.rows[row], most) for row in filled.rows} if most is not None else ():
         _compare(filled, class_, at, sheet.header[target])
     said = _column(path, sheet, feedback, sheet.header, "--feedback") if feedback else sheet.column("Feedback comments")
     _feedback(filled, sheet, said)
-    return Filled(sheet, len(filled.rows), filled.lines)
+    return FilledSheet(sheet, len(filled.rows), filled.lines)
 
 
-def _feedback(filled: _Done, sheet: Sheet, column: int | None) -> None:
+def _feedback(filled: _FilledColumn, sheet: Sheet, column: int | None) -> None:
     """Write people's points and words into blank cells. Moodle reads these cells as HTML."""
     left = []
     for row, total in filled.rows.items():
@@ -148,21 +148,21 @@ class _Column:
 
 
 @dataclass
-class _Done:
+class _FilledColumn:
     """The result of filling a column: the total written in each row, and lines that a TA has to know."""
 
     rows: dict[int, Total]
     lines: list[str]
 
 
-def _filled(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Key]]) -> _Done:
+def _fill_column(target: _Column, class_: Class, keys: Callable[[Member], Iterator[Key]]) -> _FilledColumn:
     """Write each total into its member's row, if exactly one row fits. Raises ExportError if no row fits any total."""
     sheet, people = target.sheet, target.people
     table = target.look_up or sheet
     # Spreadsheets that separate columns by semicolons mostly write numbers with a comma.
     cells = [cell for row in sheet.rows[1:] for cell in row if _NUMBER.fullmatch(cell)]
     comma = sheet.delimiter == ";" and not any("." in cell for cell in cells)
-    done = _Done({}, [])
+    done = _FilledColumn({}, [])
     changed = part = 0
     met: set[int] = set()
     for total in class_.judged():
@@ -217,38 +217,31 @@ def _rows(sheet: Sheet, people: Iterable[int], key: Key) -> set[int]:
         wanted = set[str]().union(*(names(text) for text in key.of))
         return {row for row in people if names(_cell(sheet.rows[row], key.column)) & wanted}
     texts = {text.casefold() for text in key.of if text}
-    return {row for row in people if composed(_cell(sheet.rows[row], key.column).strip()).casefold() in texts}
+    return {row for row in people if compose(_cell(sheet.rows[row], key.column).strip()).casefold() in texts}
 
 
-def _read(path: Path) -> Sheet:
-    try:
-        return read_sheet(path)
-    except SheetError as error:
-        raise ExportError(str(error)) from None
-
-
-def _column(path: Path, sheet: Sheet, asked: str, offered: Sequence[str], option: str = "--column") -> int:
-    """Return the column with the heading `asked`, with or without the number that Canvas adds to a title. Raises
+def _column(path: Path, sheet: Sheet, heading: str, offered: Sequence[str], option: str = "--column") -> int:
+    """Return the column with this heading, with or without the number that Canvas adds to a title. Raises
     ExportError."""
-    if asked:
-        for fits in (lambda heading: heading == asked, lambda heading: re.sub(r" \(\d+\)$", "", heading) == asked):
-            at = [at for at, heading in enumerate(sheet.header) if heading in offered and fits(heading)]
+    if heading:
+        for fits in (lambda column: column == heading, lambda column: re.sub(r" \(\d+\)$", "", column) == heading):
+            at = [at for at, column in enumerate(sheet.header) if column in offered and fits(column)]
             if len(at) == 1:
                 return at[0]
     elif len(offered) == 1:
         return sheet.header.index(offered[0])
-    problem = f"{option} {asked!r}: not a column of {path}" if asked else f"{option}: not given for {path}"
+    problem = f"{option} {heading!r}: not a column of {path}" if heading else f"{option}: not given for {path}"
     raise ExportError(f"{problem}; choose from {', '.join(map(repr, offered)) or 'another sheet: this has none'}")
 
 
-def _compare(done: _Done, class_: Class, cell: str, title: str) -> None:
+def _compare(column: _FilledColumn, class_: Class, cell: str, title: str) -> None:
     """Add a line if the platform's maximum differs from the course's. Points are never scaled: a person has to
     decide."""
     ours = max([submission.result.max_score for submission in class_.graded]
                + [total.max_score for total in class_.judged()], default=0)
     theirs = cell.strip().replace(",", ".")
     if _NUMBER.fullmatch(theirs) and float(theirs) != ours:
-        done.lines.append(f"{title} has {theirs} points there, and {points(ours)} here: points are not scaled")
+        column.lines.append(f"{title} has {theirs} points there, and {points(ours)} here: points are not scaled")
 
 
 def _cell(row: Sequence[str], at: int) -> str:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.classroom.attempts.policy import Grade, GradeLine
-from grader.classroom.attempts.student_files import outdated, removed
+from grader.classroom.attempts.student_files import outdated_lines, removed_lines
 from grader.classroom.intake.manifest import Kind, Manifest, ManifestEntry, Member
 from grader.classroom.intake.people import Register
 from grader.course.roster import Student
+from grader.errors import UserError
 from grader.pages.load import load_results
 from grader.pages.people import People
 from grader.results.hidden import for_student
@@ -19,7 +20,7 @@ from grader.results.result import Result, with_assignments
 from grader.results.text import some
 
 
-class ExportError(Exception):
+class ExportError(UserError):
     """A class, or one `folder` of it, that cannot be exported; one line says what is wrong, where, and what to do."""
 
     def __init__(self, why: str, folder: str = "") -> None:
@@ -37,16 +38,16 @@ class ClassRecord:
     grades: Mapping[str, Grade]
 
     @property
-    def given(self) -> list[str]:
-        """Return the assignments in which anyone has points or words, even from a person alone."""
+    def assignments(self) -> list[str]:
+        """Return the assignments in which anyone has points or words, from a grading or from a person."""
         lines = (line for grade in self.grades.values() for line in grade.lines)
-        return list(dict.fromkeys(line.assignment for line in lines if _given(line)))
+        return list(dict.fromkeys(line.assignment for line in lines if _has_points_or_words(line)))
 
 
 @dataclass(frozen=True)
 class Selection:
-    """The part of a class to export: these `students`, or all; the assignments in `only`, or all, as long as they are
-    in the `course`. If `course` is None, every assignment is."""
+    """The part of a class to export: these `students` and the assignments in `only`; all of them if empty. Assignments
+    outside of the `course` are left out, unless it is None."""
 
     students: Sequence[str] = ()
     course: Collection[str] | None = None
@@ -62,7 +63,7 @@ EVERYTHING = Selection()
 @dataclass(frozen=True)
 class GradedSubmission:
     """A submission's result and its owners. `result` is complete; `shown` is the part that its student may see.
-    `grades` are those of all students, by id in lower case; None if no attempts are recorded."""
+    `grades` has all students' grades, by id in lower case; None if no attempts are recorded."""
 
     folder: str
     result: Result
@@ -79,11 +80,11 @@ class GradedSubmission:
         if self.grades is None:
             return None if self.unjudged else self.result.score
         grade = self.grade(member)
-        return None if grade is None or not grade.settled else grade.points
+        return None if grade is None or not grade.is_final else grade.points
 
     def submitted_at(self, member: Member) -> str:
-        """Return when the intake found that the work was handed in; without an intake, as for files that came through a
-        course server, when the newest of those that count was. "" if neither is known."""
+        """Return the time of the hand-in by the intake. Files that came through a course server have no intake: return
+        the time of the newest file that counts. "" if there is none."""
         if self.hand_in is not None:
             return self.hand_in.submitted_at or ""
         lines = grade.lines if (grade := self.grade(member)) is not None else ()
@@ -107,15 +108,16 @@ class GradedSubmission:
         """Return the member's points in an assignment, as `total` counts them; None if they are open or do not
         exist."""
         if self.grades is None:
-            a = self.result.assignments.get(name)
-            return a.score if a is not None and a.judged else None
+            assignment = self.result.assignments.get(name)
+            return assignment.score if assignment is not None and assignment.judged else None
         grade = self.grade(member)
         return None if grade is None else next((line.points for line in grade.lines if line.assignment == name), None)
 
     def marks(self, member: Member, name: str) -> Sequence[Mark]:
         """Return the marks that people gave this member in an assignment."""
         if self.grades is None:
-            return a.marks if (a := self.result.assignments.get(name)) is not None else ()
+            assignment = self.result.assignments.get(name)
+            return () if assignment is None else assignment.marks
         grade = self.grade(member)
         return () if grade is None else marks_in(grade, name)
 
@@ -125,17 +127,17 @@ class GradedSubmission:
         grades = {member.id: grade for member in self.members if (grade := self.grade(member)) is not None}
         by_name = [{line.assignment: line for line in grade.lines} for grade in grades.values()]
         if len({tuple((name, line.points) for name, line in lines.items()) for lines in by_name}) > 1:
-            points = ", ".join(f"{who} {grade.points:g}" for who, grade in grades.items())
+            points = ", ".join(f"{member} {grade.points:g}" for member, grade in grades.items())
             raise ExportError(f"its members have different grades ({points}), and the format has one for all; enter "
                               "them by hand", self.folder)
         lines = by_name[0] if by_name else {}
         return lines if len(self.members) == 1 else {name: _shared(line) for name, line in lines.items()}
 
-    def beside(self) -> list[GradeLine]:
-        """Return the grade's lines on assignments that the result lacks but in which a person gave points or words.
+    def lines_without_result(self) -> list[GradeLine]:
+        """Return the grade's lines on assignments in which a person gave points or words, and which the result lacks.
         Raises ExportError, as `lines` does."""
         return [line for name, line in self.lines().items()
-                if name not in self.result.assignments and _given(line)]
+                if name not in self.result.assignments and _has_points_or_words(line)]
 
     @property
     def shown(self) -> Result:
@@ -165,9 +167,9 @@ class Total:
 @dataclass
 class Class:
     """The results of a class. `kind` is the kind of the source; None without a manifest. `lines` inform the TA before
-    grades are exported. `assignments` has first those with a result, then those in which only people gave points or
-    words. `given` has, by id, the grades of `missing` students who got points or words from people. `broken` has, by
-    folder, the owners of folders without a result. `damaged`: a file of results cannot be read."""
+    grades are exported. `assignments` begins with assignments that have a result; assignments in which only people gave
+    points or words follow. `missing` are students without a hand-in, and `given` the grades that people gave them, by
+    id. `broken` has the owners of folders without a result, by folder. `damaged`: a file of results cannot be read."""
 
     graded: list[GradedSubmission]
     kind: Kind | None
@@ -184,11 +186,11 @@ class Class:
         for submission in self.graded:
             for member in submission.members:
                 if (total := submission.total(member)) is not None:
-                    most, result = submission.max_score(member), submission.result
-                    yield Total(submission.folder, member, total, most, most < result.max_score,
+                    max_score, result = submission.max_score(member), submission.result
+                    yield Total(submission.folder, member, total, max_score, max_score < result.max_score,
                                 result.measured_max < result.max_score, _feedback(submission.grade(member)))
         for member in self.missing:
-            if (grade := self.given.get(member.id)) is not None and grade.settled:
+            if (grade := self.given.get(member.id)) is not None and grade.is_final:
                 yield Total(member.id, member, grade.points, grade.max_score, feedback=_feedback(grade))
 
 
@@ -200,19 +202,19 @@ def read_class(
     They also say who owns a folder that the manifest lacks; without them, such a folder counts as one person. Raises
     ExportError."""
     try:
-        loaded = load_results(out, People())
+        loaded_results = load_results(out, People())
     except OSError as error:
         raise ExportError(f"{out}: {error.strerror}; name a folder of results") from None
-    results = {entry.folder: entry.result for entry in loaded.entries}
+    results = {entry.folder: entry.result for entry in loaded_results.entries}
     class_ = Class([], manifest.kind if manifest else None, [])
     if recorded is not None:
-        class_.lines += outdated(recorded.results, results)
+        class_.lines += outdated_lines(recorded.results, results)
         results |= recorded.results
-    given = recorded.given if recorded else []
-    class_.lines += _removed(dict.fromkeys(
-        [*(name for result in results.values() for name in result.assignments), *given]), wanted)
-    grades = {who: grade.of(wanted.only) if wanted.only else grade
-              for who, grade in recorded.grades.items()} if recorded else None
+    names = recorded.assignments if recorded else []
+    class_.lines += _removed_lines(dict.fromkeys(
+        [*(name for result in results.values() for name in result.assignments), *names]), wanted)
+    grades = {member: grade.of(wanted.only) if wanted.only else grade
+              for member, grade in recorded.grades.items()} if recorded else None
     owners = _Owners(manifest, roster, recorded, class_.lines)
     for folder, result in sorted(results.items(), key=lambda item: (item[1].student.casefold(), item[0])):
         hand_in, members = owners.of(folder, result.student)
@@ -223,25 +225,27 @@ def read_class(
             class_.graded.append(submission)
     class_.assignments = list(dict.fromkeys(
         [*(name for submission in class_.graded for name in submission.result.assignments),
-         *filter(wanted.counts, given)]))
+         *filter(wanted.counts, names)]))
     class_.lines += _doubts(class_.graded)
-    names = {name for submission in class_.graded
+    known = {name for submission in class_.graded
              for name in (submission.folder, *(member.id for member in submission.members))}
-    if unknown := [name for name in wanted.students if name not in names]:
+    if unknown := [name for name in wanted.students if name not in known]:
         raise ExportError(f"--student {unknown[0]}: no such result in {out}; give a folder's name or an id")
     if not wanted.students:
-        for failure in loaded.failures:
+        for failure in loaded_results.failures:
             class_.lines.append(f"{failure.folder}: {failure.message}" if failure.folder else failure.message)
-            there = _exists(out / failure.folder / "result.json")
-            class_.damaged |= there
-            if there and failure.folder not in results:
+            exists = _exists(out / failure.folder / "result.json")
+            class_.damaged |= exists
+            if exists and failure.folder not in results:
                 _, class_.broken[failure.folder] = owners.of(failure.folder, failure.folder)
-        failed = {failure.folder for failure in loaded.failures}
+        failed = {failure.folder for failure in loaded_results.failures}
         class_.lines += [f"{name}: handed in, and not graded" for name in owners.hand_ins if name not in failed]
         if roster is not None:
             class_.missing = owners.register.missing()
-            theirs = {member.id: (grades or {}).get(member.id.casefold()) for member in class_.missing}
-            class_.given = {who: grade for who, grade in theirs.items() if grade and any(map(_given, grade.lines))}
+            for member in class_.missing:
+                grade = (grades or {}).get(member.id.casefold())
+                if grade is not None and any(map(_has_points_or_words, grade.lines)):
+                    class_.given[member.id] = grade
     if not class_.graded:
         raise ExportError(f"{out}: holds no result; name the folder that kernelmark grade wrote")
     if not class_.assignments:
@@ -264,7 +268,7 @@ class _Owners:
         self, manifest: Manifest | None, roster: Sequence[Student] | None, recorded: ClassRecord | None,
         lines: list[str],
     ) -> None:
-        self.hand_ins = {listed.folder: listed for listed in manifest.submissions} if manifest else {}
+        self.hand_ins = {submission.folder: submission for submission in manifest.submissions} if manifest else {}
         self.register = Register(roster or (), {})
         self._has_roster, self._lines = roster is not None, lines
         self._ids = recorded.members if recorded else {}
@@ -275,14 +279,14 @@ class _Owners:
         hand_in = self.hand_ins.pop(folder, None)
         named = hand_in.members if hand_in else [
             Member(id=id_, source_id=id_) for id_ in self._ids.get(folder) or [otherwise]]
-        entries = [self.register.known(member) for member in named]
+        entries = [self.register.look_up(member) for member in named]
         members = [entry or member for entry, member in zip(entries, named, strict=True)]
         if self._has_roster and not all(entries):
             self._lines.append(f"{folder}: not in the roster: {_ids(members)}")
         return hand_in, members
 
 
-def _given(line: GradeLine) -> bool:
+def _has_points_or_words(line: GradeLine) -> bool:
     return line.points is not None or bool(line.marks)
 
 
@@ -298,20 +302,20 @@ def marks_in(grade: Grade, name: str) -> list[Mark]:
             for line in grade.lines if line.assignment == name for mark in line.marks]
 
 
-def _removed(names: Collection[str], wanted: Selection) -> list[str]:
+def _removed_lines(names: Collection[str], wanted: Selection) -> list[str]:
     """Return lines about the assignments among `names` that the course no longer has. Raises ExportError if a wanted
     assignment is not among the others."""
     gone = [name for name in names if wanted.course is not None and name not in wanted.course]
     here = [name for name in names if name not in gone]
     if strange := next((name for name in wanted.only if name not in here), None):
         raise ExportError(f"--only {strange!r}: no graded assignment of the course; choose from {', '.join(here)}")
-    return removed(gone)
+    return removed_lines(gone)
 
 
-def _doubts(graded: Iterable[GradedSubmission]) -> Iterator[str]:
+def _doubts(submissions: Iterable[GradedSubmission]) -> Iterator[str]:
     """Yield lines about members without a grade, and about submissions whose points are open."""
     still_open: dict[str, list[str]] = {}
-    for submission in graded:
+    for submission in submissions:
         if without := [member for member in submission.members
                        if submission.grades is not None and submission.grade(member) is None]:
             yield (f"{submission.folder}: {_ids(without)}: no grade, since no recorded attempt is theirs; give the "

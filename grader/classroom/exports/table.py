@@ -51,7 +51,7 @@ def table(class_: Class) -> str:
         grade = [""] * (2 + len(names) + len(MARK_COLUMNS) * len(marked))
         if (given := class_.given.get(member.id)) is not None:
             by_name = {line.assignment: line.points for line in given.lines}
-            grade = [_blank(given.points if given.settled else None), points(given.max_score),
+            grade = [_blank(given.points if given.is_final else None), points(given.max_score),
                      *(_blank(by_name.get(name)) for name in names),
                      *(text for name in marked for text in said(alone[member.id][name]))]
         writer.writerow([*_person(member), cell(folder), "", "", "", *grade, *[""] * len(_result(head))])

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from grader.classroom.intake.manifest import Left
+from grader.classroom.intake.manifest import OmittedFile
 from grader.course.submission import printable
 
 CHUNK = 1 << 16
@@ -65,7 +65,7 @@ class BrokenArchive(Exception):
     """An archive that cannot be unpacked; the text says why, in a clause without the archive's name."""
 
 
-def unpack(path: Path, into: Path, limits: ArchiveLimits = STUDENT) -> list[Left]:
+def unpack(path: Path, into: Path, limits: ArchiveLimits = STUDENT) -> list[OmittedFile]:
     """Make the folder `into`, unpack an archive's plain files and folders there, and return the entries that were
     skipped, by their names in the archive. Raises BrokenArchive, and OSError if `into` cannot be written; in both cases
     `into` is removed."""
@@ -77,7 +77,7 @@ def unpack(path: Path, into: Path, limits: ArchiveLimits = STUDENT) -> list[Left
         raise
 
 
-def _unpack(path: Path, into: Path, limits: ArchiveLimits) -> list[Left]:
+def _unpack(path: Path, into: Path, limits: ArchiveLimits) -> list[OmittedFile]:
     packed = path.stat().st_size
     if packed > limits.total:
         raise BrokenArchive(f"has {packed:,} bytes; pack at most {limits.total:,}")
@@ -135,7 +135,7 @@ class _Target:
         self._limits = limits
         self._until = time.monotonic() + limits.seconds
         self.bytes_left, self._entries = most, 0
-        self.left: list[Left] = []
+        self.left: list[OmittedFile] = []
 
     def add(self, name: str, kind: str, content: IO[bytes] | None) -> None:
         """Unpack an entry, or note why it is skipped. `kind` is "file", "folder", or words for any other kind."""
@@ -189,7 +189,7 @@ class _Target:
     def _leave(self, name: str, why: str) -> None:
         # A name may be megabytes long, and the manifest holds all names of a class.
         shown = name[:PATH_BYTES] + "…" * (len(name) > PATH_BYTES)
-        self.left.append(Left(name=printable(shown), why=why))
+        self.left.append(OmittedFile(name=printable(shown), why=why))
 
 
 def _parts(name: str) -> list[str] | str:
@@ -232,7 +232,7 @@ def _zip_name(info: zipfile.ZipInfo) -> str:
 
 def _tar_entries(stream: IO[bytes], target: _Target) -> Iterator[tuple[str, str, IO[bytes] | None]]:
     # A bounded stream: a header may claim gigabytes, which tarfile would read at once.
-    bounded = io.BufferedReader(_Bounded(_decompressed(stream), target.bytes_left + RATIO_FROM))
+    bounded = io.BufferedReader(_BoundedStream(_decompress(stream), target.bytes_left + RATIO_FROM))
     with tarfile.open(fileobj=bounded, mode="r|", errors="surrogateescape") as archive:
         for member in archive:
             if max(len(archive.pax_headers), len(member.pax_headers)) > MOST_KEYS:
@@ -243,7 +243,7 @@ def _tar_entries(stream: IO[bytes], target: _Target) -> Iterator[tuple[str, str,
             yield member.name, kind, content
 
 
-def _decompressed(stream: IO[bytes]) -> IO[bytes] | io.BufferedIOBase:
+def _decompress(stream: IO[bytes]) -> IO[bytes] | io.BufferedIOBase:
     begin = stream.read(6)
     stream.seek(0)
     for magic, opener in ((b"\x1f\x8b", gzip.open), (b"BZh", bz2.open), (b"\xfd7zXZ\x00", lzma.open)):
@@ -252,7 +252,7 @@ def _decompressed(stream: IO[bytes]) -> IO[bytes] | io.BufferedIOBase:
     return stream
 
 
-class _Bounded(io.RawIOBase):
+class _BoundedStream(io.RawIOBase):
     """A stream that raises BrokenArchive beyond its first `most` bytes."""
 
     def __init__(self, stream: IO[bytes] | io.BufferedIOBase, most: int) -> None:

@@ -13,8 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
 from grader.classroom.intake.archive import PATH_BYTES, STUDENT, TOO_LONG, BrokenArchive, unpack
-from grader.classroom.intake.manifest import Left
-from grader.classroom.intake.source import LITTER, OTHER, RawPart, RawSubmission, below, is_archive, is_litter
+from grader.classroom.intake.manifest import (
+    LITTER,
+    OTHER,
+    OmittedFile,
+    RawPart,
+    RawSubmission,
+    is_archive,
+    is_litter,
+    walk_files,
+)
 from grader.course.forms import in_any_language, written_files
 from grader.course.notebooks import NOTEBOOK, NotebookError, read_notebook
 from grader.course.submission import file_in, printable, read_source_file
@@ -30,15 +38,15 @@ NO_CELL = "holds no function of the course, or only stubs"
 
 
 @dataclass
-class Chosen:
-    """The files chosen from a submission, all below `root`. `taken` are the files to grade, by name. `beside` are other
+class ChosenFiles:
+    """The files chosen from a submission, all below `root`. `files` are the files to grade, by name. `beside` are other
     files that seem to be meant for missing ones; a grading reports them. `notes` say which files were made from which
     source."""
 
     root: Path
-    taken: dict[str, Path] = field(default_factory=dict)
+    files: dict[str, Path] = field(default_factory=dict)
     beside: list[Path] = field(default_factory=list)
-    left: list[Left] = field(default_factory=list)
+    omitted: list[OmittedFile] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -70,14 +78,14 @@ class Tree:
                 self._shown[part.name] = part.shown
                 self._file(part.path, part.name, part.shown)
 
-    def choose(self, known: Mapping[str, str]) -> Chosen:
+    def choose(self, known: Mapping[str, str]) -> ChosenFiles:
         """Choose a file for each of the course's files `known`: the file of that name at the top, in any language, or
         else the only source that seems to be meant for it. If several have the right name, the least deep one is
         chosen."""
         self._open_notebooks(known)
         root = self._inner()
         candidates = strays(root, known, DEPTH)
-        chosen = Chosen(root)
+        chosen = ChosenFiles(root)
         why: dict[Path, str] = {}
         wanted: dict[Path, list[str]] = {}
         # Choose for missing files first: a notebook may be meant for one of them, but not for a file that exists.
@@ -91,7 +99,7 @@ class Tree:
                 why |= dict.fromkeys(stubs, f"a stub; a file for {file} lies beside it")
                 there, sources = ([path for path in paths if path not in stubs] for paths in (there, sources))
             if there:
-                chosen.taken |= {path.name: path for path in there}
+                chosen.files |= {path.name: path for path in there}
                 why = dict.fromkeys(meant, f"{there[0].name} lies there under its own name") | why
                 continue
             exact = [path for path in sources if path.name in names.values()]
@@ -99,7 +107,7 @@ class Tree:
             best = [path for path in exact if len(path.parts) == depth] or sources
             if len(best) == 1:
                 taken = names[best[0].suffix.casefold()]
-                chosen.taken[taken] = best[0]
+                chosen.files[taken] = best[0]
                 why = dict.fromkeys(meant, f"{taken} is taken from {self.shown(best[0])}") | why
                 continue
             for path in meant:
@@ -109,30 +117,31 @@ class Tree:
                 files = [*wanted[path][:MOST_NAMED], *["…"] * (len(wanted[path]) > MOST_NAMED)]
                 why[path] = f"{reason}; {', '.join(files)} expected"
             chosen.beside += [path for path in meant if path not in chosen.beside]
-        if not chosen.taken:
+        if not chosen.files:
             chosen.beside += [path for path in candidates.others if path not in chosen.beside]
         self._settle(chosen, known, why, wanted)
         return chosen
 
     def _settle(
-        self, chosen: Chosen, known: Mapping[str, str], why: Mapping[Path, str], wanted: Mapping[Path, Sequence[str]]
+        self, chosen: ChosenFiles, known: Mapping[str, str], why: Mapping[Path, str],
+        wanted: Mapping[Path, Sequence[str]],
     ) -> None:
         """Put the files taken into the course's order, and say why each of the others is left out."""
-        chosen.taken = {file: chosen.taken[file] for file in written_files(known.values()) if file in chosen.taken}
+        chosen.files = {file: chosen.files[file] for file in written_files(known.values()) if file in chosen.files}
         made: dict[Path, list[str]] = {}
-        for file, path in chosen.taken.items():
+        for file, path in chosen.files.items():
             if path in self._cells:
                 made.setdefault(path.parent, []).append(f"{file} ({self._cells[path]})")
         # Notes use the name that the student knows.
         chosen.notes = [f"From {printable(str(notebook.relative_to(self._folder)))}: {', '.join(files)}."
                         for notebook, files in made.items()]
-        taken_from = set(chosen.taken.values())
-        for path, is_folder in below(self._folder):
+        taken_from = set(chosen.files.values())
+        for path, is_folder in walk_files(self._folder):
             # A problem already reports each broken archive.
             if path not in taken_from and path not in self._broken:
                 self._leave(self.shown(path) + "/" * is_folder, LITTER if is_folder or is_litter(path.name)
                             else why.get(path, self._celled.get(path, OTHER)), wanted.get(path, ()))
-        chosen.left = self.left
+        chosen.omitted = self.left
 
     def shown(self, path: Path) -> str:
         """Return the name that a file of this folder has in the source."""
@@ -142,7 +151,7 @@ class Tree:
         return printable("/".join((self._shown.get(first, first), *rest)))
 
     def _gather(self, part: RawPart) -> None:
-        for path, is_folder in below(part.path, functools.partial(self._unread, part.path)):
+        for path, is_folder in walk_files(part.path, functools.partial(self._unread, part.path)):
             name = str(path.relative_to(part.path))
             if is_folder or is_litter(path.name):
                 self._leave(name + "/" * is_folder, LITTER)
@@ -190,22 +199,22 @@ class Tree:
             self.problems.append(f"{printable(shown)}: {error}")
             self._broken.add(target)
             return False
-        files = [file for file, _ in below(target)]
+        files = [file for file, _ in walk_files(target)]
         self._files += len(files)
         self._room -= sum(file.lstat().st_size for file in files)
-        self.left += [Left(name=f"{printable(shown)}/{entry.name}", why=entry.why) for entry in left]
+        self.left += [OmittedFile(name=f"{printable(shown)}/{entry.name}", why=entry.why) for entry in left]
         if not left and not files:
             self._leave(shown, "an archive that holds no file")
         return True
 
     def _archives_in(self, folder: Path, shown: str) -> list[Path]:
-        """Return the archives in an unpacked one, as many as may be opened."""
-        archives = [path for path, is_folder in below(folder) if not is_folder and is_archive(path.name)
+        """Return the archives in an unpacked one, up to the number that may be opened."""
+        archives = [path for path, is_folder in walk_files(folder) if not is_folder and is_archive(path.name)
                     and not is_litter(path.name)]
         most = max(0, MOST_INNER - self._opened)
         self._opened += len(archives[:most])
-        self._closed(archives[most:], folder, f"{printable(shown)}: holds more than {MOST_INNER} archives",
-                     "the others")
+        self._note_unopened(archives[most:], folder, f"{printable(shown)}: holds more than {MOST_INNER} archives",
+                            "the others")
         return archives[:most]
 
     def _open(self, inner: Path, shown: str) -> None:
@@ -215,13 +224,13 @@ class Tree:
         self._files -= 1
         if self._unpacked(packed, inner, shown):
             packed.unlink()
-            deep = [path for path, is_folder in below(inner) if not is_folder and is_archive(path.name)]
-            self._closed(deep, inner, f"{printable(shown)}: holds archives", "they")
+            deep = [path for path, is_folder in walk_files(inner) if not is_folder and is_archive(path.name)]
+            self._note_unopened(deep, inner, f"{printable(shown)}: holds archives", "they")
         else:
             packed.rename(inner)
             self._files += 1
 
-    def _closed(self, archives: Sequence[Path], folder: Path, what: str, which: str) -> None:
+    def _note_unopened(self, archives: Sequence[Path], folder: Path, what: str, which: str) -> None:
         """Note archives that are not opened, in one line."""
         if archives:
             names = [printable(str(path.relative_to(folder))) for path in archives[:MOST_NAMED]]
@@ -232,7 +241,7 @@ class Tree:
 
     def _open_notebooks(self, known: Mapping[str, str]) -> None:
         """Replace each notebook whose cells hold course files by a folder with these files."""
-        notebooks = [path for path, is_folder in below(self._folder)
+        notebooks = [path for path, is_folder in walk_files(self._folder)
                      if not is_folder and path.suffix.casefold() == NOTEBOOK and not is_litter(path.name)]
         for path in notebooks[:MOST_NOTEBOOKS]:
             try:
@@ -259,18 +268,18 @@ class Tree:
             root = inside[0]
 
     def _leave(self, name: str, why: str, meant: Sequence[str] = ()) -> None:
-        self.left.append(Left(name=printable(name), why=why, meant=list(meant)))
+        self.left.append(OmittedFile(name=printable(name), why=why, meant=list(meant)))
 
 
-def write(chosen: Chosen, folder: Path) -> None:
+def write(chosen: ChosenFiles, folder: Path) -> None:
     """Copy the chosen files into a new folder."""
     folder.mkdir()
-    for file, path in chosen.taken.items():
+    for file, path in chosen.files.items():
         shutil.copyfile(path, folder / file)
     for path in chosen.beside:
         inside = path.relative_to(chosen.root)
         # A taken file may have the same name as this file, or as the folder that holds this file.
-        if path.is_file() and inside.parts[0] not in chosen.taken:
+        if path.is_file() and inside.parts[0] not in chosen.files:
             target = folder / inside
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)

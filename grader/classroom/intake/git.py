@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import IO
 
 from grader.classroom.intake.archive import STUDENT
-from grader.classroom.intake.manifest import Left, Member
-from grader.classroom.intake.source import OTHER, IntakeError, RawPart, RawSource, RawSubmission, entries
+from grader.classroom.intake.manifest import OTHER, Member, OmittedFile, RawPart, RawSource, RawSubmission, entries
 from grader.course.workspace import suffixes
+from grader.errors import UserError
 from grader.plan import children
 from grader.results.text import plural
 
@@ -31,7 +31,7 @@ MOST_NAMED = 3
 TAGS = "refs/tags/submit/"
 MOST_TAGS = 200
 TAG_BYTES = 200
-# The branches, beside HEAD's, to examine: those of the clone, and those of the repository that it was cloned from.
+# The branches, beside HEAD's, to examine: branches of the clone, and of the repository that it was cloned from.
 BRANCHES = ("refs/heads/", "refs/remotes/")
 MOST_BRANCHES = 20
 # An archive has a header for each file.
@@ -47,13 +47,13 @@ def is_clone(folder: Path) -> bool:
 
 
 def read(folder: Path, work: Path, deadline: datetime.datetime | None) -> RawSource:
-    """Return the clones in a folder. Archives of their commits are written to `work`. Raises IntakeError."""
+    """Return the clones in a folder. Archives of their commits are written to `work`. Raises UserError."""
     submissions: list[RawSubmission] = []
-    left: list[Left] = []
+    left: list[OmittedFile] = []
     for number, entry in enumerate(entries(folder)):
         path = Path(entry.path)
         if not entry.is_dir():
-            left.append(Left(name=entry.name, why="no clone"))
+            left.append(OmittedFile(name=entry.name, why="no clone"))
             continue
         name = entry.name.removesuffix(".git")
         submission = RawSubmission(name, [Member(id=name, source_id=entry.name)], origin=[entry.name])
@@ -115,22 +115,22 @@ def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadli
         submission.late = False
         later = int(git("rev-list", "--count", "--first-parent", f"{commit}..{tip}"))
         if later:
-            submission.left.append(Left(name=plural(later, "commit"), why="after the deadline"))
-    _elsewhere(submission, store, git, before)
+            submission.left.append(OmittedFile(name=plural(later, "commit"), why="after the deadline"))
+    _report_branches(submission, store, git, before)
     names = [name for name in git("ls-tree", "-r", "-z", "--name-only", commit).split("\0") if name]
     wanted = [suffix for suffix in suffixes() if any(name.casefold().endswith(suffix) for name in names)]
     # Extract only files that may hold a kernel: a repository may have gigabytes of data.
     others = [name for name in names if not name.casefold().endswith(suffixes())]
-    submission.left += [Left(name=name, why=OTHER) for name in others[:MOST_LEFT]]
+    submission.left += [OmittedFile(name=name, why=OTHER) for name in others[:MOST_LEFT]]
     if len(others) > MOST_LEFT:
-        submission.left.append(Left(name=f"{len(others) - MOST_LEFT:,} more", why=OTHER))
+        submission.left.append(OmittedFile(name=f"{len(others) - MOST_LEFT:,} more", why=OTHER))
     if wanted:
         with (work / "commit.tar").open("wb") as archive:
             git("archive", "--format=tar", commit, "--", *(f":(top,icase)*{suffix}" for suffix in wanted), into=archive)
         submission.parts.append(RawPart(work / "commit.tar", f"{commit}.tar", commit))
 
 
-def _elsewhere(submission: RawSubmission, store: Path, git: Callable[..., str], before: Sequence[str]) -> None:
+def _report_branches(submission: RawSubmission, store: Path, git: Callable[..., str], before: Sequence[str]) -> None:
     """Report branches with work that the chosen commit lacks; as a problem if that work is as late as the commit."""
     taken = submission.commit
     files = [f":(top,icase)*{suffix}" for suffix in suffixes()]
@@ -144,7 +144,7 @@ def _elsewhere(submission: RawSubmission, store: Path, git: Callable[..., str], 
                                             ends[0], "--", *files).split("\0") if file]
             older = int(git("log", "-1", "--format=%ct", ends[0])) < int(git("log", "-1", "--format=%ct", taken))
             if changed and older:
-                submission.left.append(Left(name=f"branch {name}", why="not the branch that is checked out"))
+                submission.left.append(OmittedFile(name=f"branch {name}", why="not the branch that is checked out"))
             elif changed:
                 some = ", ".join(changed[:MOST_NAMED]) + ", …" * (len(changed) > MOST_NAMED)
                 submission.problems.append(
@@ -186,16 +186,16 @@ def _require_inside(clone: Path, store: Path) -> None:
 def _named(store: Path) -> str:
     text = _read(store / "HEAD").decode(errors="replace").strip()
     if not text.startswith("ref: "):
-        return _checked(text)
+        return _check_commit(text)
     name = text.removeprefix("ref: ").strip()
     if not name.startswith("refs/") or ".." in name:
         raise _GitError(f"HEAD names {name[:80]!r}, which is no branch; check out a branch")
     if (store / name).is_file():
-        return _checked(_read(store / name).decode(errors="replace").strip())
+        return _check_commit(_read(store / name).decode(errors="replace").strip())
     for line in _packed(store).splitlines():
         commit, _, ref = line.partition(" ")
         if ref == name:
-            return _checked(commit)
+            return _check_commit(commit)
     raise _GitError("has no commit; push one and clone it again")
 
 
@@ -217,7 +217,7 @@ def _packed(store: Path) -> str:
     return _read(path).decode(errors="replace") if path.is_file() else ""
 
 
-def _checked(commit: str) -> str:
+def _check_commit(commit: str) -> str:
     if not _is_commit(commit):
         raise _GitError(f"HEAD leads to {commit[:80]!r}, which is no commit; check out a branch")
     return commit
@@ -244,15 +244,15 @@ def _run(command: list[str], objects: Path | None, until: float, into: IO[bytes]
             str(objects.absolute()).replace("\\", "\\\\").replace('"', '\\"'))
     most = NAMES_BYTES if into is None else ARCHIVE_BYTES
     try:
-        done = children.run(command, most=most, seconds=until - time.monotonic(), env=own, cwd="/", into=into)
+        end = children.run(command, most=most, seconds=until - time.monotonic(), env=own, cwd="/", into=into)
     except FileNotFoundError:
-        raise IntakeError("git: not installed; git clones need it (apt install git)") from None
+        raise UserError("git: not installed; git clones need it (apt install git)") from None
     except TimeoutError:
         raise _GitError(f"git took more than {SECONDS:.0f} s; commit the course's work alone") from None
     except children.TooMuchError:
         raise _GitError(f"has more than {most >> 20} MiB of {'names' if into is None else 'Python and archives'}; "
                         "commit the course's work alone") from None
-    if done.status:
-        message = (done.errors.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
+    if end.status:
+        message = (end.errors.decode(errors="replace").strip().splitlines() or ["no reason given"])[-1]
         raise _GitError(f"git cannot read it: {message[:200]}; clone it again")
-    return done.output.decode(errors="replace")
+    return end.output.decode(errors="replace")

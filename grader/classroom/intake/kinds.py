@@ -1,16 +1,31 @@
-"""The kinds of sources: how to recognise each one, and how to read the names of its files."""
+"""The kinds of sources: how to recognise each one, and how to read the names of its files, also by a pattern that the
+user gives."""
 
 from __future__ import annotations
 
 import datetime
+import itertools
+import os
 import re
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Any
 
 from grader.classroom.intake import git
-from grader.classroom.intake.manifest import Kind, Left, Member
-from grader.classroom.intake.source import IntakeError, RawPart, RawSource, RawSubmission, entries, is_archive
+from grader.classroom.intake.manifest import (
+    Kind,
+    Member,
+    OmittedFile,
+    RawPart,
+    RawSource,
+    RawSubmission,
+    entries,
+    is_archive,
+)
+from grader.course.notebooks import NOTEBOOK
+from grader.course.workspace import meant_assignment
+from grader.errors import UserError, advised
 
 METADATA = "submission_metadata.yml"
 WORDS: dict[Kind, str] = {
@@ -52,7 +67,7 @@ def recognise(folder: Path) -> Kind | None:
 def read(kind: Kind, folder: Path, files: Collection[str], *, work: Path,
          deadline: datetime.datetime | None = None) -> RawSource:
     """Return the submissions in a folder of this kind. `files` are the file names that the course expects; `work` is an
-    empty folder for temporary files. Raises IntakeError."""
+    empty folder for temporary files. Raises UserError."""
     if kind == "git":
         return git.read(folder, work, deadline)
     if kind == "canvas":
@@ -61,22 +76,22 @@ def read(kind: Kind, folder: Path, files: Collection[str], *, work: Path,
 
 
 def instant(text: str, where: str) -> datetime.datetime:
-    """Parse a time with a zone. Raises IntakeError; its message begins with `where`."""
+    """Parse a time with a zone. Raises UserError; its message begins with `where`."""
     try:
         if (time := datetime.datetime.fromisoformat(text)).tzinfo is not None:
             return time
     except ValueError:
         pass
-    raise IntakeError(f"{where}: {text!r} is no time with a zone; give one such as 2026-03-01T23:59+01:00")
+    raise UserError(f"{where}: {text!r} is no time with a zone; give one such as 2026-03-01T23:59+01:00")
 
 
 def _folders(folder: Path) -> RawSource:
     submissions: list[RawSubmission] = []
-    left: list[Left] = []
+    left: list[OmittedFile] = []
     for entry in entries(folder):
         path = Path(entry.path)
         if not path.is_dir() and not is_archive(entry.name):
-            left.append(Left(name=entry.name, why="in no student's folder"))
+            left.append(OmittedFile(name=entry.name, why="in no student's folder"))
             continue
         name = entry.name if path.is_dir() else re.sub(r"\.(tar\.)?\w+$", "", entry.name)
         part = RawPart(path, "" if path.is_dir() else entry.name, entry.name)
@@ -88,15 +103,15 @@ def _of_canvas(name: str) -> re.Match[str] | None:
     return _ANONYMOUS.fullmatch(name) or _CANVAS.fullmatch(name) or _TYPED.fullmatch(name)
 
 
-def uploaded(name: str, files: Collection[str]) -> str:
+def uploaded_name(name: str, files: Collection[str]) -> str:
     """Return the name of a student's file without what Canvas added to it."""
     whole, *inner = name.partition("/")
     match = _of_canvas(whole)
     group = match.groupdict() if match else {}
-    return _unnumbered(group["file"], files) + "".join(inner) if group.get("file") else name
+    return _without_number(group["file"], files) + "".join(inner) if group.get("file") else name
 
 
-def _unnumbered(file: str, files: Collection[str]) -> str:
+def _without_number(file: str, files: Collection[str]) -> str:
     """Remove the number that Canvas adds to a file that is handed in again: `silu-1.py`. Only done if the result is one
     of `files`, since `part-1.zip` may be the student's own name."""
     name = _AGAIN.sub("", file)
@@ -105,12 +120,12 @@ def _unnumbered(file: str, files: Collection[str]) -> str:
 
 def _canvas(folder: Path, files: Collection[str]) -> RawSource:
     submissions: dict[str, RawSubmission] = {}
-    left: list[Left] = []
+    left: list[OmittedFile] = []
     uploads: dict[tuple[str, str], tuple[int, RawPart]] = {}
     for entry in entries(folder):
         match = _of_canvas(entry.name)
         if match is None or entry.is_dir():
-            left.append(Left(name=entry.name, why="not a name that Canvas gives to files"))
+            left.append(OmittedFile(name=entry.name, why="not a name that Canvas gives to files"))
             continue
         group = match.groupdict()
         user = group["user"]
@@ -119,15 +134,15 @@ def _canvas(folder: Path, files: Collection[str]) -> RawSource:
         submission.origin.append(entry.name)
         submission.late = submission.late or bool(group["late"])
         if "file" not in group or re.fullmatch(r"(text|link)\.html", group["file"]):
-            submission.left.append(Left(name=entry.name, why="text or a link that was typed in; hand in a file"))
+            submission.left.append(OmittedFile(name=entry.name, why="text or a link that was typed in; hand in a file"))
             continue
-        name = _unnumbered(group["file"], files)
+        name = _without_number(group["file"], files)
         new = int(group["upload"]), RawPart(Path(entry.path), name, entry.name)
         old = uploads.get((user, name), new)
         uploads[user, name] = max(old, new, key=lambda upload: upload[0])
         if old is not new:
             earlier = min(old, new, key=lambda upload: upload[0])
-            submission.left.append(Left(name=earlier[1].shown, why=f"an earlier upload of {name}"))
+            submission.left.append(OmittedFile(name=earlier[1].shown, why=f"an earlier upload of {name}"))
     for (user, _), (_, part) in uploads.items():
         submissions[user].parts.append(part)
     return RawSource(list(submissions.values()), left)
@@ -135,11 +150,11 @@ def _canvas(folder: Path, files: Collection[str]) -> RawSource:
 
 def _moodle(folder: Path) -> RawSource:
     submissions: dict[str, RawSubmission] = {}
-    left: list[Left] = []
+    left: list[OmittedFile] = []
     for entry in entries(folder):
         match = _MOODLE.fullmatch(entry.name)
         if match is None:
-            left.append(Left(name=entry.name, why="not a name that Moodle gives to submissions"))
+            left.append(OmittedFile(name=entry.name, why="not a name that Moodle gives to submissions"))
             continue
         name, participant, content, rest = match.groups()
         submission = submissions.setdefault(participant, RawSubmission(
@@ -147,7 +162,7 @@ def _moodle(folder: Path) -> RawSource:
         submission.origin.append(entry.name)
         path = Path(entry.path)
         if content == "onlinetext":
-            submission.left.append(Left(name=entry.name, why="text that was typed in; hand in a file"))
+            submission.left.append(OmittedFile(name=entry.name, why="text that was typed in; hand in a file"))
         else:
             submission.parts.append(RawPart(path, "" if path.is_dir() else rest or entry.name, entry.name))
     return RawSource(list(submissions.values()), left)
@@ -155,14 +170,14 @@ def _moodle(folder: Path) -> RawSource:
 
 def _gradescope(folder: Path) -> RawSource:
     submissions: list[RawSubmission] = []
-    left: list[Left] = []
+    left: list[OmittedFile] = []
     metadata = _metadata(folder / METADATA)
     for entry in entries(folder):
         about = metadata.pop(entry.name, None)
         if entry.name == METADATA:
             continue
         if not entry.is_dir() or (about is None and not entry.name.startswith("submission_")):
-            left.append(Left(name=entry.name, why=f"no submission that {METADATA} lists"))
+            left.append(OmittedFile(name=entry.name, why=f"no submission that {METADATA} lists"))
             continue
         number = entry.name.removeprefix("submission_")
         members = [Member(id=person.get("sid") or person.get("email") or person["name"], name=person.get("name", ""),
@@ -179,7 +194,7 @@ def _gradescope(folder: Path) -> RawSource:
         submissions.append(RawSubmission(
             who or entry.name, members or [Member(id=number, source_id=number)],
             [RawPart(Path(entry.path), "", entry.name)], at, origin=[entry.name], problems=problems))
-    left += [Left(name=name, why=f"listed in {METADATA}, but there is no such folder") for name in metadata]
+    left += [OmittedFile(name=name, why=f"listed in {METADATA}, but there is no such folder") for name in metadata]
     return RawSource(submissions, left)
 
 
@@ -188,16 +203,16 @@ def _metadata(path: Path) -> dict[str, Any]:
     # Late: no other source needs it.
     import yaml
 
+    with advised("make the file readable", path.name):
+        text = path.read_bytes()
     try:
         # The base loader reads every value as text: 0123 stays a student's number, and no tag creates an object.
-        data = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
-    except OSError as error:
-        raise IntakeError(f"{path.name}: {error.strerror}; make the file readable") from None
+        data = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         message = str(error).partition("\n")[0]
-        raise IntakeError(f"{path.name}: not YAML ({message}); export it from Gradescope again") from None
+        raise UserError(f"{path.name}: not YAML ({message}); export it from Gradescope again") from None
     if not isinstance(data, dict):
-        raise IntakeError(f"{path.name}: no table of submissions; export it from Gradescope again")
+        raise UserError(f"{path.name}: no table of submissions; export it from Gradescope again")
     return {_text(name).strip(":"): _plain(about) for name, about in data.items()}
 
 
@@ -216,3 +231,120 @@ def _submitters(about: dict[str, Any] | None) -> Iterator[dict[str, str]]:
 def _text(value: object) -> str:
     """Return a text value; "" for anything else, and for Ruby's nil."""
     return value if isinstance(value, str) and value not in ("~", "null") else ""
+
+
+GROUPS = frozenset({"id", "name", "email", "section", "file", "time", "late"})
+
+# A date that begins with its year, together with a time behind it, counts as one number.
+_DATE = re.compile(r"(?<!\d)((?:19|20)\d\d)([-_.]?)(\d\d)\2(\d\d)"
+                   r"(?:[-_ T]?(\d\d)[-_.:h]?(\d\d)(?:[-_.:]?(\d\d))?)?(?!\d)")
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file that matches the pattern, with its time and its lateness by the pattern's groups."""
+
+    part: RawPart
+    time: datetime.datetime | None
+    late: bool | None
+
+
+def by_pattern(folder: Path, pattern: str, known: Mapping[str, str]) -> RawSource:
+    """Return submissions of the files whose paths below `folder` match a regular expression. Its groups are the
+    student's `id` or `name`, `email`, `section`, `file` (the file's original name), `time` (ISO 8601 with a zone), and
+    `late`, which matches if the file was late. `known` maps the course's assignments to the names of their files.
+    Raises UserError."""
+    expression = _compiled(pattern)
+    submissions: dict[str, RawSubmission] = {}
+    matched: dict[tuple[str, str], list[_File]] = {}
+    left: list[OmittedFile] = []
+
+    def unread(error: OSError) -> None:
+        name = os.path.relpath(error.filename, folder)
+        left.append(OmittedFile(name=name, why=f"cannot be read: {error.strerror}; make the folder readable"))
+
+    for path in sorted(Path(at, name) for at, _, files in os.walk(folder, onerror=unread) for name in files):
+        shown = str(path.relative_to(folder))
+        match = expression.fullmatch(shown)
+        group: Mapping[str, str | None] = match.groupdict() if match else {}
+        key = group.get("id") or group.get("name")
+        if not key:
+            left.append(OmittedFile(name=shown, why="does not match --pattern"))
+            continue
+        member = Member(id=key, name=group.get("name") or "", email=group.get("email") or "",
+                        section=group.get("section") or "", source_id=key)
+        submissions.setdefault(key, RawSubmission(key, [member])).origin.append(shown)
+        name, time = (group.get("file") or path.name).rpartition("/")[2], group.get("time")
+        # `SiLU.py` may be a later version of `silu.py`.
+        meant = meant_assignment(name, known)
+        slot = f"{meant}{PurePath(name).suffix.casefold()}" if meant else name
+        matched.setdefault((key, slot), []).append(_File(
+            RawPart(path, name, shown), instant(time, f"--pattern: {shown}") if time else None,
+            bool(group.get("late")) if "late" in group else None))
+    for (key, _), several in matched.items():
+        for file in _newest(several, submissions[key], known):
+            _take(file, submissions[key])
+    return RawSource(list(submissions.values()), left)
+
+
+def _take(file: _File, submission: RawSubmission) -> None:
+    """Add a file to a submission. The submission's time is that of its latest file."""
+    submission.parts.append(file.part)
+    if file.late is not None:
+        submission.late = bool(submission.late) or file.late
+    before = submission.submitted_at
+    if file.time is not None and (before is None or datetime.datetime.fromisoformat(before) < file.time):
+        submission.submitted_at = file.time.isoformat()
+
+
+def _newest(files: Sequence[_File], submission: RawSubmission, known: Mapping[str, str]) -> list[_File]:
+    """Return the files to take among a student's files of one name, or for one assignment: the newest; if several names
+    have no order, the newest of each name. The others are left out of the submission. Raises UserError."""
+    names = {file.part.name: [namesake for namesake in files if namesake.part.name == file.part.name] for file in files}
+    newest: _File | None = files[0]
+    for file in files[1:]:
+        newest = newest and _newer(newest, file)
+    if newest is None and len(names) > 1:
+        return [file for several in names.values() for file in _newest(several, submission, known)]
+    if newest is None:
+        name = files[0].part.name
+        if meant_assignment(name, known) or is_archive(name) or name.casefold().endswith(NOTEBOOK):
+            first, second = next((first, second) for first, second in itertools.combinations(files, 2)
+                                 if _newer(first, second) is None)
+            raise UserError(f"--pattern: {first.part.shown} and {second.part.shown} are of one student, and no time "
+                              "or number shows which is newer; remove one, or give times with (?P<time>…)")
+    why = f"an earlier {newest.part.name}" if newest else f"one of {len(files)} of this name, which have no order"
+    submission.left += [OmittedFile(name=file.part.shown, why=why) for file in files if file is not newest]
+    return [newest] if newest else []
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        expression = re.compile(pattern)
+    except re.error as error:
+        raise UserError(f"--pattern: {error}; give a regular expression") from None
+    groups = set(expression.groupindex)
+    if groups - GROUPS or not groups & {"id", "name"}:
+        raise UserError(f"--pattern: has the groups {', '.join(sorted(groups)) or 'none'}; give (?P<id>…) or "
+                          f"(?P<name>…), and beside it only {', '.join(sorted(GROUPS - {'id', 'name'}))}")
+    return expression
+
+
+def _newer(first: _File, second: _File) -> _File | None:
+    """Return the newer of two files: by their times, or else by the number in their paths; None if neither decides."""
+    if first.time and second.time and first.time != second.time:
+        return first if first.time > second.time else second
+    later = _numbered_later(first.part.shown, second.part.shown)
+    return None if later is None else second if later else first
+
+
+def _numbered_later(first: str, second: str) -> bool | None:
+    """Return whether `second` has the greater number where the two paths first differ. None if they differ there in
+    anything but a number, or if later numbers have the opposite order."""
+    parts = [re.split(r"(\d+)", _DATE.sub(lambda date: "".join(date.group(1, 3, 4)) + "".join(
+        part or "00" for part in date.group(5, 6, 7)), text)) for text in (first, second)]
+    differing = [(a, b) for a, b in zip(*parts, strict=False) if a != b]
+    if not differing or not all(text.isdecimal() for text in differing[0]):
+        return None
+    orders = {int(b) > int(a) for a, b in differing if a.isdecimal() and b.isdecimal() and int(a) != int(b)}
+    return orders.pop() if len(orders) == 1 else None

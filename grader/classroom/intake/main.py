@@ -14,14 +14,25 @@ from pathlib import Path
 from grader import temporary
 from grader.classroom.intake import kinds
 from grader.classroom.intake.archive import CLASS, BrokenArchive, unpack
-from grader.classroom.intake.choose import Chosen, Tree, write
-from grader.classroom.intake.manifest import FILE, Kind, Left, Manifest, ManifestEntry
-from grader.classroom.intake.pattern import by_pattern
+from grader.classroom.intake.choose import ChosenFiles, Tree, write
+from grader.classroom.intake.kinds import by_pattern
+from grader.classroom.intake.manifest import (
+    FILE,
+    LITTER,
+    Kind,
+    Manifest,
+    ManifestEntry,
+    OmittedFile,
+    RawSource,
+    RawSubmission,
+    entries,
+    is_archive,
+)
 from grader.classroom.intake.people import Register
-from grader.classroom.intake.source import LITTER, IntakeError, RawSource, RawSubmission, entries, is_archive
 from grader.course.forms import written_files
 from grader.course.roster import Student
-from grader.course.submission import named
+from grader.course.submission import with_slugs
+from grader.errors import UserError
 from grader.results.files import exchange
 
 NO_KIND = ("holds no download of Canvas, Gradescope or Moodle, no git clones, folders or archives; say with --pattern "
@@ -45,30 +56,30 @@ class IntakeOptions:
 def taken_in(source: Path, options: IntakeOptions, parent: Path | None = None) -> Iterator[tuple[Manifest, Path]]:
     """Yield the manifest of a source, and a folder with manifest and submissions, which exists until the block ends.
 
-    The folder lies in `parent`, by default the system's temporary folder. Raises IntakeError and OSError.
+    The folder lies in `parent`, by default the system's temporary folder. Raises UserError and OSError.
     """
     with temporary.folder("intake", parent) as work:
-        made = work / "class"
-        made.mkdir()
-        yield _take_in(source, options, work, made), made
+        path = work / "class"
+        path.mkdir()
+        yield _take_in(source, options, work, path), path
 
 
-def place(made: Path, into: Path, *, force: bool) -> None:
-    """Rename the folder `made` to `into`. A folder `into` that exists takes the place of `made`, in one step. If the
+def place(path: Path, into: Path, *, force: bool) -> None:
+    """Rename the folder `path` to `into`. A folder `into` that exists takes the place of `path`, in one step. If the
     file system has no such step, `into` is absent between two renames, and is restored if the second one fails. Raises
-    IntakeError and OSError."""
+    UserError and OSError."""
     may_be_written(into, force=force)
     if not into.exists():
-        made.rename(into)
+        path.rename(into)
         return
-    if exchange(made, into):
+    if exchange(path, into):
         return
     # Not into the working folder, which `taken_in` deletes in any case, and the next command after a kill.
     aside = Path(tempfile.mkdtemp(prefix=".aside-", dir=into.absolute().parent))
     old = aside / "old"
     try:
         into.rename(old)
-        made.rename(into)
+        path.rename(into)
     finally:
         # Restore it after Ctrl-C, too. If this fails, the old folder stays aside.
         if not into.exists():
@@ -77,38 +88,38 @@ def place(made: Path, into: Path, *, force: bool) -> None:
 
 
 def may_be_written(into: Path, *, force: bool) -> None:
-    """Raise IntakeError if `into` exists and is not an empty folder, or lies in a folder that an intake wrote. `force`
+    """Raise UserError if `into` exists and is not an empty folder, or lies in a folder that an intake wrote. `force`
     allows replacing a folder that an intake wrote, and nothing else."""
     if around := next((folder for folder in into.absolute().parents if (folder / FILE).is_file()), None):
-        raise IntakeError(f"{into}: lies in {around}, which an intake wrote, and would count as a submission there; "
+        raise UserError(f"{into}: lies in {around}, which an intake wrote, and would count as a submission there; "
                           "choose a folder beside it")
     if into.is_dir() and not any(into.iterdir()):
         return
     if into.exists() or into.is_symlink():
         if not (into / FILE).is_file() or into.is_symlink():
-            raise IntakeError(f"{into}: already exists, and no intake wrote it; choose a new folder")
+            raise UserError(f"{into}: already exists, and no intake wrote it; choose a new folder")
         if not force:
-            raise IntakeError(f"{into}: already exists; choose another name or pass --force")
+            raise UserError(f"{into}: already exists; choose another name or pass --force")
 
 
-def opened(source: Path, work: Path) -> tuple[Path, list[Left]]:
+def opened(source: Path, work: Path) -> tuple[Path, list[OmittedFile]]:
     """Return the folder that holds a source's submissions, and the entries that could not be unpacked. An archive is
-    unpacked; folders that only wrap another folder are skipped. Raises IntakeError."""
-    left: list[Left] = []
+    unpacked; folders that only wrap another folder are skipped. Raises UserError."""
+    left: list[OmittedFile] = []
     folder = source
     if source.is_file():
         try:
             left = unpack(source, folder := work / "source", CLASS)
         except BrokenArchive as error:
-            raise IntakeError(f"{source}: {error}") from None
+            raise UserError(f"{source}: {error}") from None
     elif not source.is_dir():
-        raise IntakeError(f"{source}: no such file or folder; name a download or a folder of submissions")
-    while kinds.recognise(folder) == "folders" and (inner := _wrapped(folder, packed=source.is_file())) is not None:
+        raise UserError(f"{source}: no such file or folder; name a download or a folder of submissions")
+    while kinds.recognise(folder) == "folders" and (inner := _only_folder(folder, packed=source.is_file())) is not None:
         folder = inner
     return folder, left
 
 
-def _wrapped(folder: Path, *, packed: bool) -> Path | None:
+def _only_folder(folder: Path, *, packed: bool) -> Path | None:
     """Return the only folder inside a folder, if it holds a class, and not only one student's files.
 
     Folders and archives may be parts of one student's work, so they count as a class only in a source that was
@@ -125,51 +136,51 @@ def _wrapped(folder: Path, *, packed: bool) -> Path | None:
     return inner if kind else None
 
 
-def _take_in(source: Path, options: IntakeOptions, work: Path, made: Path) -> Manifest:
+def _take_in(source: Path, options: IntakeOptions, work: Path, path: Path) -> Manifest:
     folder, left = opened(source, work)
-    kind, contents = _read(folder, options, work)
-    left += [*contents.left, *(Left(name=entry.name, why=LITTER) for entry in entries(folder, litter=True))]
+    kind, contents = _read_source(folder, options, work)
+    left += [*contents.left, *(OmittedFile(name=entry.name, why=LITTER) for entry in entries(folder, litter=True))]
     register = Register(options.roster or (), options.groups or {})
     unknown: list[str] = []
     taken: list[ManifestEntry] = []
     # A name such as `Jane (she/her)` holds a slash.
     folders = [Path(raw.folder.replace("/", "_")) for raw in contents.submissions]
-    for raw, submission in zip(contents.submissions, named(folders), strict=True):
+    for raw, submission in zip(contents.submissions, with_slugs(folders), strict=True):
         if not register.enter(raw) and options.roster is not None:
             unknown.append(submission.slug)
         tree = Tree(raw, work / "trees" / submission.slug)
         chosen = tree.choose(options.known)
-        write(chosen, made / submission.slug)
+        write(chosen, path / submission.slug)
         taken.append(_entry(raw, submission.slug, tree, chosen, options.deadline))
         shutil.rmtree(work / "trees" / submission.slug)
     if not taken:
-        raise IntakeError(f"{source}: {NO_KIND}")
+        raise UserError(f"{source}: {NO_KIND}")
     manifest = Manifest(kind=kind, source=source.resolve().name, course=options.course, submissions=taken, left=left,
                         missing=register.missing(), unknown=unknown)
-    (made / FILE).write_text(manifest.model_dump_json(by_alias=True, indent=1), encoding="utf-8")
+    (path / FILE).write_text(manifest.model_dump_json(by_alias=True, indent=1), encoding="utf-8")
     return manifest
 
 
-def _read(folder: Path, options: IntakeOptions, work: Path) -> tuple[Kind, RawSource]:
+def _read_source(folder: Path, options: IntakeOptions, work: Path) -> tuple[Kind, RawSource]:
     if options.pattern is not None:
         return "pattern", by_pattern(folder, options.pattern, options.known)
     kind = kinds.recognise(folder)
     if kind is None:
-        raise IntakeError(f"{folder.name}: {NO_KIND}")
+        raise UserError(f"{folder.name}: {NO_KIND}")
     (work / "made").mkdir()
     files = written_files(options.known.values())
     return kind, kinds.read(kind, folder, files, work=work / "made", deadline=options.deadline)
 
 
 def _entry(
-    raw: RawSubmission, slug: str, tree: Tree, chosen: Chosen, deadline: datetime.datetime | None
+    raw: RawSubmission, slug: str, tree: Tree, chosen: ChosenFiles, deadline: datetime.datetime | None
 ) -> ManifestEntry:
     late = raw.late
     if late is None and deadline is not None and raw.submitted_at is not None:
         late = datetime.datetime.fromisoformat(raw.submitted_at) > deadline
     return ManifestEntry(
         folder=slug, members=raw.members, submitted_at=raw.submitted_at, late=late, commit=raw.commit, tag=raw.tag,
-        origin=raw.origin, taken={file: tree.shown(path) for file, path in chosen.taken.items()}, left=chosen.left,
+        origin=raw.origin, taken={file: tree.shown(path) for file, path in chosen.files.items()}, left=chosen.omitted,
         notes=chosen.notes, problems=tree.problems)
 
 

@@ -6,32 +6,29 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from grader.classroom.intake.manifest import Member
-from grader.classroom.intake.source import IntakeError, RawSubmission
+from grader.classroom.intake.manifest import Member, RawSubmission
 from grader.course.roster import Student
-from grader.course.sheet import SheetError, read_sheet
-from grader.results.text import composed
+from grader.course.sheet import read_sheet
+from grader.errors import UserError
+from grader.results.text import compose
 
 # The most words of a name whose rotations are tried.
 MOST_WORDS = 16
 
 
 def read_groups(path: Path) -> dict[str, list[str]]:
-    """Return the members' ids of each group, from a CSV file with the columns `group` and `id`. Raises IntakeError."""
-    try:
-        sheet = read_sheet(path)
-    except SheetError as error:
-        raise IntakeError(str(error)) from None
+    """Return the members' ids of each group, from a CSV file with the columns `group` and `id`. Raises UserError."""
+    sheet = read_sheet(path)
     group, member = sheet.column("group"), sheet.column("id")
     if group is None or member is None:
-        raise IntakeError(f"{path}, row 1: has the headings {', '.join(sheet.header)!r}; name the columns group and id")
+        raise UserError(f"{path}, row 1: has the headings {', '.join(sheet.header)!r}; name the columns group and id")
     groups: dict[str, list[str]] = {}
     for number, row in enumerate(sheet.rows[1:], start=2):
         if not any(row):
             continue
         if len(row) <= max(group, member) or not (row[group].strip() and row[member].strip()):
-            raise IntakeError(f"{path}, row {number}: no group or no id; give both")
-        groups.setdefault(composed(row[group].strip()), []).append(composed(row[member].strip()))
+            raise UserError(f"{path}, row {number}: no group or no id; give both")
+        groups.setdefault(compose(row[group].strip()), []).append(compose(row[member].strip()))
     return groups
 
 
@@ -56,9 +53,10 @@ class Register:
         """Replace a submission's members by their roster entries, and return whether the roster has all of them. If a
         member belongs to a group, the whole group becomes the members."""
         matched = [(member, self._of(member)) for member in submission.members]
-        group = next((name for member, student in matched
-                      for name in (self._named_group(member, submission), self._group_of.get(
-                          (student.id if student else member.id).casefold())) if name), None)
+        called = compose(submission.folder)
+        group = next((name for member, student in matched for name in (
+            *(name for name in (member.id, member.name, called) if name in self.groups),
+            self._group_of.get((student.id if student else member.id).casefold())) if name), None)
         if group is not None:
             here = {(student.id if student else member.id).casefold(): (member, student) for member, student in matched}
             matched = [here.get(member_id.casefold(), (Member(id=member_id), self._ids.get(member_id.casefold())))
@@ -67,7 +65,7 @@ class Register:
         self._seen.update(student.id for _, student in matched if student)
         return all(student for _, student in matched)
 
-    def known(self, member: Member) -> Member | None:
+    def look_up(self, member: Member) -> Member | None:
         """Return a person as in the roster, and stop counting that person as missing. None if the roster lacks the
         person."""
         if (student := self._of(member)) is None:
@@ -97,15 +95,11 @@ class Register:
         ends = [key for key in users if member.id.casefold().endswith((f"-{key}", f"_{key}"))]
         return users[max(ends, key=len)] if ends else None
 
-    def _named_group(self, member: Member, submission: RawSubmission) -> str | None:
-        called = (member.id, member.name, composed(submission.folder))
-        return next((name for name in called if name in self.groups), None)
-
 
 def names(name: str) -> set[str]:
     """Return all rotations of a name's words, joined in lower case without other signs. `Jane Doe`,
     `Doe, Jane` and Canvas's `doejane` share a rotation."""
-    words = re.findall(r"\w+", composed(name).casefold())[:MOST_WORDS]
+    words = re.findall(r"\w+", compose(name).casefold())[:MOST_WORDS]
     return {"".join(words[at:] + words[:at]) for at in range(len(words))}
 
 

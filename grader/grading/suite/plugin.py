@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from grader.errors import UserError
+
 if TYPE_CHECKING:
     from grader.judging.judgement import Judgement
 
@@ -60,7 +62,7 @@ def _by_hand(config: pytest.Config, folder: Path) -> list[Judgement]:
     from grader.course import catalogue, course
     from grader.grading.job import draw_seed, read, seed_bytes
     from grader.judging.judgement import Judgement
-    from grader.judging.prepared import Prepared, Task
+    from grader.judging.prepared import PreparedTask, Task
     from grader.sandbox.confine import surroundings
 
     if not folder.is_dir():
@@ -72,11 +74,11 @@ def _by_hand(config: pytest.Config, folder: Path) -> list[Judgement]:
         home.enter(place)
         assignments = catalogue.assignments()
         rules = course.read_course(place.file, frozenset(assignments))
-    except (home.HomeError, course.CourseError) as error:
+    except UserError as error:
         raise pytest.UsageError(str(error)) from None
     surroundings.withhold([folder, folder.parent])
     seed, device = config.getoption("--seed"), config.getoption("--device")
     names = rules.select(assignments, ())
     handed_in, key = read(folder, names, rules), seed_bytes(draw_seed() if seed is None else seed)
-    return [Judgement(Prepared(Task(assignments[name], handed_in.sources[name], rules, key, device)),
+    return [Judgement(PreparedTask(Task(assignments[name], handed_in.sources[name], rules, key, device)),
                       speed=device == "cuda") for name in names]

@@ -9,33 +9,33 @@ from functools import partial
 import torch
 
 from grader.course.assignment import Assignment
-from grader.course.catalogue import answers, unlikely
+from grader.course.catalogue import answers, objection
 from grader.course.parameters import Inputs, Update
-from grader.judging.answers.compare import Comparison, bits_of_bool, compare, unchanged
-from grader.judging.running.simulation import Ran
+from grader.judging.answers.compare import Comparison, bits_of_bool, compare, unchanged_mask
+from grader.judging.running.simulation import CallResult
 
 
 @dataclass(frozen=True)
-class Compared:
+class AnswerComparisons:
     """Comparisons of a call's outputs with the right answers, by the output's name, in the order of the parameters."""
 
     outputs: Mapping[str, Comparison]
-    unlikely: str = ""
+    objection: str = ""
     """A sentence if the answer as a whole misses the assignment's statistic though each element may be right; "" if
     not."""
 
     @property
     def passed(self) -> bool:
-        return not self.unlikely and all(one.passed for one in self.outputs.values())
+        return not self.objection and all(output.passed for output in self.outputs.values())
 
     @property
     def worst_ratio(self) -> float:
-        return max(one.worst_ratio for one in self.outputs.values())
+        return max(output.worst_ratio for output in self.outputs.values())
 
     @property
     def about(self) -> str:
         """Return the name of the output to explain: the first that is wrong, or the first of all."""
-        return next((name for name, one in self.outputs.items() if not one.passed), next(iter(self.outputs)))
+        return next((name for name, output in self.outputs.items() if not output.passed), next(iter(self.outputs)))
 
     @property
     def chosen(self) -> Comparison:
@@ -43,28 +43,29 @@ class Compared:
         return self.outputs[self.about]
 
 
-def compared(assignment: Assignment, ran: Ran, inputs: Inputs) -> Compared:
+def compared(assignment: Assignment, result: CallResult, inputs: Inputs) -> AnswerComparisons:
     """Compare what a call left in its outputs with the oracle's answers. Raises OracleError."""
-    right = answers(assignment, inputs, _answered(assignment, ran, inputs))
-    found = {}
+    right = answers(assignment, inputs, _answered(assignment, result, inputs))
+    comparisons = {}
     for view in assignment.views():
         name = view.output.name
         allowed = None if view.tolerance is None else view.tolerance(inputs, right[name])
-        one = compare(ran.outputs[name], right[name], allowed, ran.unwritten.get(name))
+        one = compare(result.outputs[name], right[name], allowed, result.unwritten.get(name))
         if isinstance(view.output, Update) and not one.passed:
-            left = unchanged(one.got, inputs[name])
+            left = unchanged_mask(one.got, inputs[name])
             # Only if all wrong elements are unchanged: a few may be unchanged by chance.
             one = replace(one, unwritten=one.wrong, kept=True) if bool(left[one.wrong].all()) else one
-        found[name] = one
+        comparisons[name] = one
     said = ""
-    if assignment.statistic is not None and all(one.passed for one in found.values()):
-        said = unlikely(assignment, inputs, {name: one.got.to(device_of(inputs)) for name, one in found.items()})
-    return Compared(found, said)
+    if assignment.statistic is not None and all(comparison.passed for comparison in comparisons.values()):
+        said = objection(assignment, inputs,
+                         {name: comparison.got.to(device_of(inputs)) for name, comparison in comparisons.items()})
+    return AnswerComparisons(comparisons, said)
 
 
-def given_answer(assignment: Assignment, ran: Ran, inputs: Inputs) -> Assignment:
+def given_answer(assignment: Assignment, result: CallResult, inputs: Inputs) -> Assignment:
     """Return the assignment with an oracle that already holds the answered outputs that it takes (`conditions`)."""
-    known = _answered(assignment, ran, inputs)
+    known = _answered(assignment, result, inputs)
     return assignment.model_copy(update={"oracle": partial(assignment.oracle, **known)}) if known else assignment
 
 
@@ -79,9 +80,9 @@ def finite(answer: torch.Tensor) -> torch.Tensor:
     return torch.where(wide.isfinite(), wide, 0.0).to(answer.dtype)
 
 
-def _answered(assignment: Assignment, ran: Ran, inputs: Inputs) -> dict[str, torch.Tensor]:
+def _answered(assignment: Assignment, result: CallResult, inputs: Inputs) -> dict[str, torch.Tensor]:
     """Return the outputs that the oracle takes (`conditions`), on the device of its inputs."""
-    return {name: finite(ran.outputs[name].to(device_of(inputs))) for name in assignment.conditions}
+    return {name: finite(result.outputs[name].to(device_of(inputs))) for name in assignment.conditions}
 
 
 def device_of(inputs: Inputs) -> torch.device:

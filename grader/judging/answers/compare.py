@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from grader.plan.plan import spanned
-from grader.results.result import Corner, ErrorMap, Worst
+from grader.plan.plan import memory_span
+from grader.results.result import Corner, ErrorMap, WorstElement
 
 POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
     torch.float64: (torch.int64, 0x7FF8_5EED_5EED_5EED),
@@ -35,7 +35,7 @@ POISON: dict[torch.dtype, tuple[torch.dtype, int]] = {
 """The contents of an output before a call, as (integer dtype of the same width, bits). Floats hold quiet NaNs with a
 payload that no arithmetic produces (float8_e4m3fn has no payloads: the NaN that no conversion makes), bools a byte that
 is neither 0 nor 1, whole numbers an arbitrary one."""
-TELLING = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool})
+UNAMBIGUOUS = frozenset({torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool})
 """Dtypes whose poison is no answer. Any whole number may be an answer, and floats of 8 bits have too few NaNs: for
 these, a second run on another poison shows the elements that were never written."""
 
@@ -62,14 +62,14 @@ class OracleError(Exception):
 
 def poison_(tensor: Tensor, *, other: bool = False) -> None:
     """Fill a tensor, in place, with the poison that marks unwritten elements; with `other`, with the second poison, of
-    dtypes that are not in `TELLING`."""
+    dtypes that are not in `UNAMBIGUOUS`."""
     as_integer, bits = _poison(tensor.dtype, other=other)
     tensor.view(as_integer).fill_(bits)
 
 
-def poisoned(tensor: Tensor, *, other: bool = False) -> Tensor:
-    """Return a bool tensor of the elements that hold exactly the poison's bits. In `TELLING` dtypes these elements were
-    never written."""
+def poison_mask(tensor: Tensor, *, other: bool = False) -> Tensor:
+    """Return a bool tensor of the elements that hold exactly the poison's bits. In `UNAMBIGUOUS` dtypes these elements
+    were never written."""
     as_integer, bits = _poison(tensor.dtype, other=other)
     return tensor.view(as_integer) == bits
 
@@ -82,7 +82,7 @@ def _poison(dtype: torch.dtype, *, other: bool) -> tuple[torch.dtype, int]:
 
 def _memory_of(tensor: Tensor) -> Tensor:
     """Return a tensor's memory from its first to its last element, gaps included, in one dimension."""
-    return tensor.as_strided((spanned(tensor.shape, tensor.stride()),), (1,))
+    return tensor.as_strided((memory_span(tensor.shape, tensor.stride()),), (1,))
 
 
 def fill_gaps(tensor: Tensor, *, other: bool = False) -> None:
@@ -100,15 +100,15 @@ def gaps_written(tensor: Tensor, *, other: bool = False) -> bool:
         return False
     own = torch.zeros_like(memory, dtype=torch.bool)
     own.as_strided(tensor.shape, tensor.stride()).fill_(True)
-    return not bool((own | poisoned(memory, other=not other)).all())
+    return not bool((own | poison_mask(memory, other=not other)).all())
 
 
 def same_bits(left: Tensor, right: Tensor) -> bool:
     """Return whether two tensors of one dtype are equal bit for bit, so that NaN equals itself."""
-    return bool(unchanged(left, right).all())
+    return bool(unchanged_mask(left, right).all())
 
 
-def unchanged(left: Tensor, right: Tensor) -> Tensor:
+def unchanged_mask(left: Tensor, right: Tensor) -> Tensor:
     """Return a bool tensor of the elements of two tensors of one dtype that are equal bit for bit."""
     as_integer, _ = POISON[left.dtype]
     return left.view(as_integer) == right.to(left.device).view(as_integer)
@@ -181,12 +181,12 @@ class Comparison:
         return index_of(self.worst_flat_index, self.got.shape)
 
     @property
-    def worst(self) -> Worst:
+    def worst(self) -> WorstElement:
         at, dtype = self.worst_flat_index, self.got.dtype
         got, expected, error, allowed = (
             plain(t.flatten()[at : at + 1])[0] for t in (self.got, self.expected, self.error, self.allowed))
         whole = not self.expected.dtype.is_floating_point and error < MOST_EXACT
-        return Worst(
+        return WorstElement(
             index=list(self.worst_index),
             got="never written" if not self.kept and bool(self.unwritten.flatten()[at]) else printed(got, dtype),
             expected=printed(expected, dtype),
@@ -202,30 +202,30 @@ def compare(got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Te
     `allowed` is the absolute error allowed (float64, broadcastable); an element is right only if its error is known to
     be at most that, so NaN is wrong. None means exact: the bits must be those of `expected` in the output's dtype, so a
     copy that turns -0.0 into 0.0 is wrong. `unwritten` (bool) are elements known never to have been written, which are
-    wrong. Without it, the poison marks them in `TELLING` dtypes, and nothing in others.
+    wrong. Without it, the poison marks them in `UNAMBIGUOUS` dtypes, and nothing in others.
 
     Raises OracleError if the output cannot hold the right answer, or the tolerance is negative or not finite.
     """
     if expected.shape != got.shape:
         raise OracleError(f"the oracle's answer has shape {tuple(expected.shape)}, the output {tuple(got.shape)}")
-    found = unguarded(got, expected, allowed, unwritten)
-    if not bool(_in_range(found.expected, got.dtype).all()):
+    comparison = compare_unchecked(got, expected, allowed, unwritten)
+    if not bool(_in_range(comparison.expected, got.dtype).all()):
         raise OracleError(f"the oracle's answer is out of the range of {got.dtype}")
-    if found.expected.dtype.is_floating_point:
-        if not got.dtype.is_floating_point and not bool((found.expected.abs() < MOST_EXACT).all()):
+    if comparison.expected.dtype.is_floating_point:
+        if not got.dtype.is_floating_point and not bool((comparison.expected.abs() < MOST_EXACT).all()):
             raise OracleError(
                 "the oracle's answer in float64 is no exact whole number beyond 2^53; return whole numbers")
-        rounded = found.expected.to(got.dtype).to(torch.float64)
+        rounded = comparison.expected.to(got.dtype).to(torch.float64)
         if not bool(rounded.isfinite().all()):
             raise OracleError(f"the oracle's answer is not finite in {got.dtype}")
-        if found.exact and not torch.equal(rounded, found.expected):
+        if comparison.exact and not torch.equal(rounded, comparison.expected):
             raise OracleError(f"an exact answer must be representable in {got.dtype}")
-    if not found.exact and not bool((found.allowed.isfinite() & (found.allowed >= 0)).all()):
+    if not comparison.exact and not bool((comparison.allowed.isfinite() & (comparison.allowed >= 0)).all()):
         raise OracleError("the tolerance must be finite and not negative")
-    return found
+    return comparison
 
 
-def unguarded(
+def compare_unchecked(
     got: Tensor, expected: Tensor, allowed: Tensor | None, unwritten: Tensor | None = None
 ) -> Comparison:
     """Compare as `compare` does, without checks of the oracle's answer and its tolerance, so that nothing waits for the
@@ -233,7 +233,7 @@ def unguarded(
     expected = expected.detach().to(got.device)
     if got.dtype.is_floating_point or expected.dtype.is_floating_point:
         expected = expected.to(torch.float64)
-    error = _apart(got, expected)
+    error = _absolute_error(got, expected)
     if allowed is None:
         as_integer, _ = POISON[got.dtype]
         wrong = got.view(as_integer) != expected.to(got.dtype).view(as_integer)
@@ -242,7 +242,7 @@ def unguarded(
         limit = allowed.detach().to(got.device, torch.float64)
         wrong = (error <= limit).logical_not_()
     if unwritten is None:
-        unwritten = poisoned(got) if got.dtype in TELLING else torch.zeros_like(wrong)
+        unwritten = poison_mask(got) if got.dtype in UNAMBIGUOUS else torch.zeros_like(wrong)
     # An oracle that takes the answer may call an unwritten element right.
     wrong |= unwritten
     return Comparison(
@@ -256,7 +256,7 @@ def unguarded(
     )
 
 
-def _apart(got: Tensor, expected: Tensor) -> Tensor:
+def _absolute_error(got: Tensor, expected: Tensor) -> Tensor:
     """Return the absolute error (float64), exact for whole numbers less than 2^53 apart."""
     if expected.dtype.is_floating_point:
         # Always a copy, since the steps are in place: a float64 answer itself would change.
@@ -285,8 +285,8 @@ def bits_of_bool(values: Tensor) -> Tensor:
 def plain(values: Tensor) -> list[Any]:
     """Return the elements as Python's numbers, nested as the tensor is; bools as bytes."""
     values = bits_of_bool(values)
-    found: list[Any] = (values.to(torch.float64) if values.dtype.is_floating_point else values).tolist()
-    return found
+    numbers: list[Any] = (values.to(torch.float64) if values.dtype.is_floating_point else values).tolist()
+    return numbers
 
 
 def error_map(comparison: Comparison) -> ErrorMap:
@@ -318,7 +318,7 @@ def corner(comparison: Comparison) -> Corner:
     # A vector stands upright: side by side its numbers do not fit on a narrow page.
     wide = shape[-1] if len(shape) > 1 else 1
     got, expected, wrong, unwritten = (
-        each.reshape(-1, wide) for each in (
+        tensor.reshape(-1, wide) for tensor in (
             comparison.got, comparison.expected, comparison.wrong, comparison.unwritten))
     row, column = divmod(int(wrong.flatten().to(torch.uint8).argmax()), wide)
     # One right element before it shows where wrong ones begin.
@@ -358,8 +358,8 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def printed(value: float, dtype: torch.dtype) -> str:
-    """Return a number rounded to the dtype of an output, with as few digits as distinguish it from all others of that
-    dtype: `0.1`, where nine digits of the same float32 are 0.100000001."""
+    """Return a number rounded to the dtype of an output, with the fewest digits that distinguish it from all others of
+    that dtype: `0.1`, where nine digits of the same float32 are 0.100000001."""
     if dtype == torch.bool:
         return {0: "False", 1: "True"}.get(int(value), f"the byte {int(value)}")
     if not dtype.is_floating_point:
@@ -370,7 +370,8 @@ def printed(value: float, dtype: torch.dtype) -> str:
     if rounded.is_integer() and abs(rounded) < MOST_PLAIN:
         return str(int(rounded))
     close = (float(f"{rounded:.{digits}g}") for digits in range(1, 9))
-    return number(next(one for one in close if math.isnan(one) or _rounded(one, dtype) == rounded), 8)
+    return number(next(candidate for candidate in close
+                       if math.isnan(candidate) or _rounded(candidate, dtype) == rounded), 8)
 
 
 def _rounded(value: float, dtype: torch.dtype) -> float:

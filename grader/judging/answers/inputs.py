@@ -1,4 +1,4 @@
-"""Inputs of a call, drawn from a seed: on the device for a GPU, except for those that an assignment keeps on the
+"""Inputs of a call, drawn from a seed: on the device for a GPU, except for inputs that an assignment keeps on the
 host."""
 
 from __future__ import annotations
@@ -34,18 +34,16 @@ def _on(device: torch.device) -> AbstractContextManager[object]:
 
 
 class Draws:
-    """The contents of one task's calls, from a seed that no submission can know. Another seed, `contents`, changes what
-    `inputs` draws, but not the scalars, which stand in plans."""
+    """The contents of one task's calls, from a seed that no submission can know."""
 
-    def __init__(self, assignment: Assignment, seed: bytes, *, cuda: bool, contents: bytes = b"") -> None:
+    def __init__(self, assignment: Assignment, seed: bytes, *, cuda: bool) -> None:
         self._assignment = assignment
         self._seed = seed
         self._cuda = cuda
-        self._contents = contents or seed
 
     def scalars(self, case: Case) -> dict[str, Value]:
         """Return the scalars of a case, the same for all its calls. Host code sees them, so they stand in the plan."""
-        assignment, key = self._assignment, self._key(case, "scalars", seed=self._seed)
+        assignment, key = self._assignment, self._key(case, "scalars")
         if not (names := [p.name for p in assignment.parameters if isinstance(p, Scalar)]):
             return {}
         if assignment.distributions is not None:
@@ -60,19 +58,16 @@ class Draws:
     def inputs(self, case: Case, *which: int) -> Inputs:
         """Return the contents of a call, with the scalars that stand in the plan. The same numbers `which` give the
         same contents."""
-        return {**self._draw(case, *which, seed=self._contents), **self.scalars(case)}
+        return {**self.like(case, *which), **self.scalars(case)}
 
     def like(self, case: Case, *which: object) -> Inputs:
         """Return the contents of a call on a case of other sizes, with scalars of its own."""
-        return self._draw(case, *which, seed=self._seed)
+        return draw(self._assignment, case, self._key(case, *which), cuda=self._cuda)
 
     def random(self, case: Case, *which: object) -> random.Random:
         """Return a random generator for choices in a case. The same `which` give the same one."""
-        return random.Random(self._key(case, *which, seed=self._seed))
+        return random.Random(self._key(case, *which))
 
-    def _draw(self, case: Case, *which: object, seed: bytes) -> Inputs:
-        return draw(self._assignment, case, self._key(case, *which, seed=seed), cuda=self._cuda)
-
-    def _key(self, case: Case, *which: object, seed: bytes) -> int:
+    def _key(self, case: Case, *which: object) -> int:
         text = "/".join(map(str, (self._assignment.name, case.name, *which))).encode()
-        return int.from_bytes(hashlib.blake2b(text, key=seed, digest_size=8).digest(), "big") >> 1
+        return int.from_bytes(hashlib.blake2b(text, key=self._seed, digest_size=8).digest(), "big") >> 1

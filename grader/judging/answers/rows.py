@@ -1,8 +1,8 @@
 """Checks of the answers of many calls: secret rows are compared if rows can be computed one by one, else the whole
 answers of some calls; and every element must be written.
 
-An unwritten whole number counts as right if the answer is near the poison; of a whole unwritten row some elements are
-wrong.
+An unwritten whole number counts as right if the answer is near the poison; in a row that is unwritten as a whole some
+elements are wrong.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from grader.course.assignment import Assignment
 from grader.course.catalogue import answer_and_tolerance, answers
 from grader.course.parameters import Inputs
 from grader.judging.answers.answers import finite
-from grader.judging.answers.compare import POISON, Comparison, poisoned, unguarded
+from grader.judging.answers.compare import POISON, Comparison, compare_unchecked, poison_mask
 
 ROWS, FEWEST, OF_ALL, ELEMENTS = 256, 32, 2048, 1 << 26
-"""Secret rows that are compared: of all answers of a replay together OF_ALL, or as many as take ELEMENTS elements of
-the inputs, if these are fewer; of each answer at least FEWEST and at most ROWS."""
+"""Secret rows that are compared: in all answers of a replay together OF_ALL, or as many as take ELEMENTS elements of
+the inputs, if these are fewer; in each answer at least FEWEST and at most ROWS."""
 WHOLE_BYTES, SOME_BYTES = 1 << 30, 1 << 28
 """Bytes of inputs of the calls whose answers are compared whole, at least one call: if nothing else is compared, and
 beside secret rows. Secret rows hardly ever hit an update of a few rows. So a kernel that leaves out the update in a
@@ -32,7 +32,7 @@ CHUNK = 1 << 24
 Answered = Mapping[str, Tensor]
 """The outputs of a call, by name."""
 SlotCheck = Callable[[Sequence[Inputs], Sequence[Answered]], Tensor]
-"""A check of many calls' answers, like those of `Assignment.spot_check`: float64, for each call 0 if it passes, else
+"""A check of many calls' answers, in the form of `Assignment.spot_check`: float64, for each call 0 if it passes, else
 infinite."""
 
 
@@ -50,11 +50,11 @@ def row_check(
     rows_of = views[0].rows
     assert rows_of is not None
     together = min(OF_ALL, ELEMENTS // _width(rows_of, inputs[0]))
-    each = min(rows, ROWS, max(FEWEST, math.ceil(together / len(inputs))))
-    if rows == each:
+    count = min(rows, ROWS, max(FEWEST, math.ceil(together / len(inputs))))
+    if rows == count:
         places = torch.arange(rows, device=generator.device).expand(len(inputs), -1)
     else:
-        places = torch.randint(rows, (len(inputs), each), generator=generator, device=generator.device)
+        places = torch.randint(rows, (len(inputs), count), generator=generator, device=generator.device)
     drawn = [rows_of(slot, index) for slot, index in zip(inputs, places, strict=True)]
     if any(isinstance(value, Tensor) and value.shape != drawn[0][name].shape
            for slot in drawn for name, value in slot.items()):
@@ -64,10 +64,10 @@ def row_check(
             for name, value in drawn[0].items()}
 
     def check(now: Sequence[Inputs], answered: Sequence[Answered]) -> Tensor:
-        found = {one: _picked([slot[one] for slot in answered], places) for one in {*names, *conditions}}
-        given = {one: finite(found[one]) for one in conditions}
-        doubts = [_doubtful(unguarded(found[name], *right)).flatten(1).any(dim=1)
-                  | _unwritten([slot[name] for slot in answered])
+        parts = {name: _pick([slot[name] for slot in answered], places) for name in {*names, *conditions}}
+        given = {condition: finite(parts[condition]) for condition in conditions}
+        doubts = [_doubtful(compare_unchecked(parts[name], *right)).flatten(1).any(dim=1)
+                  | _holds_poison([slot[name] for slot in answered])
                   for name, right in answers_and_tolerances(assignment, names, kept, given).items()]
         return _infinite(torch.stack(doubts).any(dim=0))
 
@@ -84,16 +84,16 @@ def _width(rows_of: Callable[[Inputs, slice], Inputs], inputs: Inputs) -> int:
 def whole_check(
     assignment: Assignment, inputs: Sequence[Inputs], generator: torch.Generator, most: int = WHOLE_BYTES
 ) -> SlotCheck:
-    """Return a check that compares whole answers of `assignment.output`, of as many secret calls as have `most` bytes
+    """Return a check that compares whole answers of `assignment.output`, of secret calls up to `most` bytes
     of inputs, at least one."""
     size = sum(value.nbytes for value in inputs[0].values() if isinstance(value, Tensor))
     kept, name = copied(inputs, max(1, most // max(1, size)), generator), assignment.output.name
 
     def check(now: Sequence[Inputs], answered: Sequence[Answered]) -> Tensor:
-        doubtful = _unwritten([slot[name] for slot in answered])
+        doubtful = _holds_poison([slot[name] for slot in answered])
         for slot, given in kept.items():
             for _, output, part in in_parts(assignment, given, answered[slot]):
-                doubtful[slot] |= _doubtful(unguarded(output, *answer_and_tolerance(assignment, part))).any()
+                doubtful[slot] |= _doubtful(compare_unchecked(output, *answer_and_tolerance(assignment, part))).any()
         return _infinite(doubtful)
 
     return check
@@ -131,24 +131,24 @@ def answers_and_tolerances(
     views = {name: assignment.about(name) for name in names}
     tensors = {name: value for name, value in {**slots, **answered}.items() if isinstance(value, Tensor)}
 
-    def slot(one: dict[str, Tensor]) -> dict[str, tuple[Tensor, ...]]:
-        given = {**slots, **{name: one[name] for name in one if name not in answered}}
-        right = answers(assignment, given, {name: one[name] for name in answered})
-        allowed = {name: view.tolerance and view.tolerance({**given, **one}, right[name])
+    def slot(slot_tensors: dict[str, Tensor]) -> dict[str, tuple[Tensor, ...]]:
+        given = {**slots, **{name: slot_tensors[name] for name in slot_tensors if name not in answered}}
+        right = answers(assignment, given, {name: slot_tensors[name] for name in answered})
+        allowed = {name: view.tolerance and view.tolerance({**given, **slot_tensors}, right[name])
                    for name, view in views.items()}
         return {name: (right[name],) if by is None else (right[name], by.expand(right[name].shape))
                 for name, by in allowed.items()}
 
     try:
-        found = torch.vmap(slot)(tensors)
+        parts = torch.vmap(slot)(tensors)
     except RuntimeError:
         count = len(next(iter(tensors.values())))
         every = [slot({name: value[number] for name, value in tensors.items()}) for number in range(count)]
-        found = {name: tuple(map(torch.stack, zip(*(one[name] for one in every), strict=True))) for name in names}
-    return {name: (one[0], one[1] if len(one) > 1 else None) for name, one in found.items()}
+        parts = {name: tuple(map(torch.stack, zip(*(answer[name] for answer in every), strict=True))) for name in names}
+    return {name: (tensors[0], tensors[1] if len(tensors) > 1 else None) for name, tensors in parts.items()}
 
 
-def _picked(outputs: Sequence[Tensor], places: Sequence[Tensor] | Tensor) -> Tensor:
+def _pick(outputs: Sequence[Tensor], places: Sequence[Tensor] | Tensor) -> Tensor:
     """Return the rows of each output at its places, side by side; as whole numbers on the way, since torch cannot index
     every dtype."""
     as_integer, _ = POISON[outputs[0].dtype]
@@ -162,7 +162,7 @@ def _doubtful(compared: Comparison) -> Tensor:
     return compared.wrong | compared.allowed.isfinite().logical_not()
 
 
-def _unwritten(outputs: Sequence[Tensor]) -> Tensor:
+def _holds_poison(outputs: Sequence[Tensor]) -> Tensor:
     """Return a bool tensor of the outputs that hold the poison; false for dtypes in which the poison is a likely
     answer."""
     # Small whole numbers equal the poison by chance: then nearly every answer would be compared in full.
@@ -174,7 +174,7 @@ def _unwritten(outputs: Sequence[Tensor]) -> Tensor:
 
         as_integer, bits = POISON[outputs[0].dtype]
         return holds([output.view(as_integer) for output in outputs], bits)
-    return torch.stack([poisoned(output).any() for output in outputs])
+    return torch.stack([poison_mask(output).any() for output in outputs])
 
 
 def _infinite(doubtful: Tensor) -> Tensor:

@@ -1,9 +1,9 @@
 """Second check of kernels that a simulator finds right: the text that goes to the assembler runs thread by thread, in a
 few small cases.
 
-The check shows what the language of a kernel leaves open and its compiler decides: lanes that store different values,
-loads that come before a store, promises that are not kept. It skips a case whose text has instructions that the second
-simulator does not know. On the accepted submissions of our tests the check raises no false alarm.
+The check shows choices of the compiler that the kernel's language leaves open: the order of lanes with different values
+and of loads before a store, and broken promises. It skips a case whose text has instructions that the second simulator
+does not know. On the accepted submissions of our tests the check raises no false alarm.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from grader import languages
 from grader.course.assignment import Assignment
 from grader.course.cases import Case
 from grader.course.parameters import Inputs
-from grader.judging.answers.answers import Compared, given_answer
-from grader.judging.explain import Called, explain_case
+from grader.judging.answers.answers import AnswerComparisons, given_answer
+from grader.judging.explain import ExplainedCall, explain_case
 from grader.judging.plans.lowered import CannotLower, lowered
 from grader.judging.plans.planning import Unplanned
-from grader.judging.plans.preparing import Preparing, kernels_of
-from grader.judging.running.device import turn
-from grader.judging.running.simulation import Ran, Simulation
-from grader.plan.findings import Finding, Misaligned, OutOfBounds, Race
+from grader.judging.plans.toolchain import Toolchain, kernels_of
+from grader.judging.running.device import exclusive
+from grader.judging.running.simulation import CallResult, Simulation
+from grader.plan.findings import Finding, MisalignedAccess, OutOfBounds, Race
 from grader.plan.messages import kernel_key
 from grader.plan.plan import Kernel, Plan
 from grader.results.result import Detail
@@ -39,20 +39,20 @@ SECONDS = 2.0
 """Seconds of wall time for a run: programs that wait for each other would take too long."""
 
 
-def look_at_compiled(
-    assignment: Assignment, source: str, plans: Mapping[str, Plan | Unplanned], preparing: Preparing,
-    inputs: Callable[[Case], Sequence[Inputs]], compared: Callable[[Ran, Inputs], Compared],
+def check_compiled(
+    assignment: Assignment, source: str, plans: Mapping[str, Plan | Unplanned], toolchain: Toolchain,
+    inputs: Callable[[Case], Sequence[Inputs]], compared: Callable[[CallResult, Inputs], AnswerComparisons],
 ) -> tuple[str, Detail] | None:
     """Return the name of the first case in which a compiled kernel goes wrong, and what is wrong; None if there is
     none. `source` is the student's file, `inputs` returns the contents of a case's first call, `compared` compares its
     answer. Raises InfrastructureError."""
     if not (language := assignment.front_end.lowers_to):
         return None
-    chosen = [(case, plan) for case in _chosen(assignment) if isinstance(plan := plans.get(case.name), Plan)
+    chosen = [(case, plan) for case in _sampled_cases(assignment) if isinstance(plan := plans.get(case.name), Plan)
               and all(kernel.language != language for kernel in plan.kernels)]
     kernels = kernels_of(plan for _, plan in chosen)
-    binaries = preparing.lowered({kernel_key(kernel): kernel for kernel in kernels}, TARGET)
-    simulation = Simulation(preparing, language, seconds=SECONDS)
+    binaries = toolchain.lowered({kernel_key(kernel): kernel for kernel in kernels}, TARGET)
+    simulation = Simulation(toolchain, language, seconds=SECONDS)
     try:
         for case, plan in chosen:
             if not all(kernel_key(kernel) in binaries and rounds_alike(kernel) for kernel in plan.kernels):
@@ -60,7 +60,7 @@ def look_at_compiled(
             with contextlib.suppress(CannotLower):
                 given = inputs(case)
                 ran = simulation.run(assignment, case, lowered(plan, binaries, language), given)
-                if isinstance(ran, Ran) and (detail := _explained(
+                if isinstance(ran, CallResult) and (detail := _explained(
                         assignment, source, case, plan, ran, given[-1], compared)) is not None:
                     return case.name, detail
     finally:
@@ -74,7 +74,7 @@ def rounds_alike(kernel: Kernel) -> bool:
     return "rounded by generation" not in languages.of(kernel).traits(kernel)
 
 
-def _chosen(assignment: Assignment) -> list[Case]:
+def _sampled_cases(assignment: Assignment) -> list[Case]:
     """Return the SMALL smallest public cases of more than one element, and the first public one that is larger than a
     block."""
     sizes = {case.name: prod(case.sizes.values()) for case in assignment.cases_for("cpu")}
@@ -85,18 +85,18 @@ def _chosen(assignment: Assignment) -> list[Case]:
 
 
 def _explained(
-    assignment: Assignment, source: str, case: Case, plan: Plan, ran: Ran, inputs: Inputs,
-    compared: Callable[[Ran, Inputs], Compared],
+    assignment: Assignment, source: str, case: Case, plan: Plan, result: CallResult, inputs: Inputs,
+    compared: Callable[[CallResult, Inputs], AnswerComparisons],
 ) -> Detail | None:
     """Return what is wrong with the first call of a case; None if it is right."""
-    ran = replace(ran, findings=tuple(filter(_counts, ran.findings)), accesses=())
+    result = replace(result, findings=tuple(filter(_counts, result.findings)), accesses=())
     # Explanations compute on the inputs' device, which may be the GPU.
-    with turn():
-        answer = compared(ran, inputs)
-        about = given_answer(assignment, ran, inputs).about(answer.about)
-        return explain_case(Called(about, case, plan, 0, ran, source), inputs, answer)
+    with exclusive():
+        answer = compared(result, inputs)
+        about = given_answer(assignment, result, inputs).about(answer.about)
+        return explain_case(ExplainedCall(about, case, plan, 0, result, source), inputs, answer)
 
 
-def _counts(found: Finding) -> bool:
+def _counts(finding: Finding) -> bool:
     """Return whether a finding in the compiled text is a fault in the kernel's own language, too."""
-    return isinstance(found, OutOfBounds | Misaligned) or (isinstance(found, Race) and found.certain)
+    return isinstance(finding, OutOfBounds | MisalignedAccess) or (isinstance(finding, Race) and finding.certain)

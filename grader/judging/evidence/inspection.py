@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from grader import home, languages
 from grader.course.assignment import Assignment
 from grader.course.cases import Case
+from grader.errors import InfrastructureError
 from grader.judging.explain.wording import phrases_of, say
 from grader.judging.plans.planning import Unplanned
 from grader.judging.running.simulation import Simulation
@@ -24,7 +25,6 @@ from grader.plan.messages import Simulated, kernel_key
 from grader.plan.plan import ITEM_BYTES, Copy, Fill, Kernel, Launch, Plan
 from grader.plan.traffic import LaunchTraffic, Watch
 from grader.results.launched import AccessFacts, CopyFacts, Figures, Inspection, LaunchFacts, WarpFacts
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 # Programs of each launch that are simulated: more show nothing new.
 PROGRAMS = 64
@@ -37,7 +37,7 @@ FACTS = "good.json"
 
 
 @dataclass(frozen=True)
-class Seen:
+class InspectedCall:
     """A simulator's view of a case's first call."""
 
     case: Case
@@ -45,9 +45,9 @@ class Seen:
     simulated: Simulated
 
 
-def look_at_timed(
+def inspect_timed(
     assignment: Assignment, plans: Mapping[str, Plan | Unplanned], simulation: Simulation
-) -> Seen | None:
+) -> InspectedCall | None:
     """Inspect the first timed case in a simulator; `plans` has plans by the case's name. None if the case has no plan
     or the simulator fails, which costs no points."""
     case = next(iter(assignment.timed), None)
@@ -55,19 +55,19 @@ def look_at_timed(
     if case is None or not isinstance(plan, Plan):
         return None
     with contextlib.suppress(InfrastructureError):
-        return look(assignment, case, plan, simulation)
+        return inspect_call(assignment, case, plan, simulation)
     return None
 
 
-def look(
+def inspect_call(
     assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, *, operations: int = OPERATIONS
-) -> Seen | None:
+) -> InspectedCall | None:
     """Inspect a case's first call in a simulator; None if the call cannot run there, or has large temporaries. Raises
     InfrastructureError."""
     if sum(buffer.bytes for buffer in plan.buffers if not buffer.given) > MOST_TEMPORARY:
         return None
     simulated = simulation.inspect(assignment, plan, Watch(programs=PROGRAMS, warps=True), operations=operations)
-    return Seen(case, plan, simulated) if isinstance(simulated, Simulated) else None
+    return InspectedCall(case, plan, simulated) if isinstance(simulated, Simulated) else None
 
 
 def inspection_of(
@@ -76,17 +76,20 @@ def inspection_of(
 ) -> Inspection:
     """Return facts about the launches of a plan's first call, as a simulator counted them. `code` is the machine code
     of the plan's kernels, by key."""
-    kernels = plan.kernels
+    # A text is read once for all its launches.
+    kernels = [(kernel, code[kernel_key(kernel)], "product" in languages.of(kernel).traits(kernel))
+               for kernel in plan.kernels]
     # Shared memory that a launch asks for, beside what its kernel takes itself.
-    shared = {(one.kernel, one.grid, one.line): one.shared for one in plan.first if isinstance(one, Launch)}
+    shared = {(launch.kernel, launch.grid, launch.line): launch.shared for launch in plan.first
+              if isinstance(launch, Launch)}
     launches = [
-        _launch(one, kernels[one.kernel], code[kernel_key(kernels[one.kernel])], target,
-                shared.get((one.kernel, one.grid, one.line), 0), phrases_of(assignment, ""))
-        for one in launched if one.kernel < len(kernels)]
+        _launch(traffic, *kernels[traffic.kernel], target,
+                shared.get((traffic.kernel, traffic.grid, traffic.line), 0), phrases_of(assignment, ""))
+        for traffic in launched if traffic.kernel < len(kernels)]
     copies = [CopyFacts(
-        line=one.line, bytes=prod(one.target.shape) * ITEM_BYTES[one.target.dtype],
-        source="fill" if isinstance(one, Fill) else plan.buffers[one.source.buffer].place,
-        target=plan.buffers[one.target.buffer].place) for one in plan.first if isinstance(one, Copy | Fill)]
+        line=copy.line, bytes=prod(copy.target.shape) * ITEM_BYTES[copy.target.dtype],
+        source="fill" if isinstance(copy, Fill) else plan.buffers[copy.source.buffer].place,
+        target=plan.buffers[copy.target.buffer].place) for copy in plan.first if isinstance(copy, Copy | Fill)]
     many = TARGETS[target].multi_processor_count if target in TARGETS else 0
     # The figures in good.json are of the first timed case.
     good = good_figures(assignment.name) if case in assignment.timed[:1] else None
@@ -98,16 +101,18 @@ def inspection_of(
 def with_warps(inspection: Inspection, others: Sequence[LaunchFacts]) -> Inspection:
     """Return the facts with what warps do, where they were not counted: from the same launches, run as PTX."""
     alike = len(inspection.launches) == len(others) and all(
-        (one.kernel, one.grid, one.line) == (other.kernel, other.grid, other.line)
-        for one, other in zip(inspection.launches, others, strict=True))
+        (launch.kernel, launch.grid, launch.line) == (other.kernel, other.grid, other.line)
+        for launch, other in zip(inspection.launches, others, strict=True))
     return inspection if not alike else inspection.model_copy(update={"launches": [
-        one.model_copy(update={"warps": one.warps or other.warps})
-        for one, other in zip(inspection.launches, others, strict=True)]})
+        launch.model_copy(update={"warps": launch.warps or other.warps})
+        for launch, other in zip(inspection.launches, others, strict=True)]})
 
 
-def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, asked: int, words: Phrases) -> LaunchFacts:
+def _launch(
+    traffic: LaunchTraffic, kernel: Kernel, binary: Binary, products: bool, target: str, extra: int, words: Phrases
+) -> LaunchFacts:
     facts = binary.facts
-    threads, shared = one.threads, facts.shared + asked
+    threads, shared = traffic.threads, facts.shared + extra
     holds, bounds, share = 0, tuple[str, ...](), 0.0
     if target in TARGETS:
         holds, bounds = occupancy(TARGETS[target], threads, facts.registers, shared)
@@ -116,17 +121,19 @@ def _launch(one: LaunchTraffic, kernel: Kernel, binary: Binary, target: str, ask
     for width in facts.lines:
         widths.setdefault((width.access, width.line), Counter())[width.bits] += width.count
     return LaunchFacts(
-        kernel=kernel.name, line=one.line, grid=list(one.grid), counted=one.programs, cut=one.cut, threads=threads,
-        registers=facts.registers, spills=facts.spills, shared=shared, tensor_cores=facts.tensor_cores,
-        copies=facts.copies, products="product" in languages.of(kernel).traits(kernel), resident=holds,
-        bound=" and ".join(say(words, fact(f"bound.{one}")) for one in bounds), occupancy=round(share, 4),
+        kernel=kernel.name, line=traffic.line, grid=list(traffic.grid), counted=traffic.programs, cut=traffic.cut,
+        threads=threads, registers=facts.registers, spills=facts.spills, shared=shared, tensor_cores=facts.tensor_cores,
+        copies=facts.copies, products=products, resident=holds,
+        bound=" and ".join(say(words, fact(f"bound.{bound}")) for bound in bounds), occupancy=round(share, 4),
         unit=say(words, fact("program")),
         accesses=[AccessFacts(
-            access=each.access, line=each.line, tensor=each.given or each.tensor, lanes=each.lanes, masked=each.masked,
-            needed=each.needed, moved=each.moved, widths=dict(widths.get((each.access, each.line), {})))
-            for each in one.accesses],
-        warps=None if one.warps is None else WarpFacts.model_validate(
-            {**one.warps.model_dump(), "counted": one.programs, "cut": one.cut, "full": one.full or one.warps.full}))
+            access=access.access, line=access.line, tensor=access.given or access.tensor, lanes=access.lanes,
+            masked=access.masked, needed=access.needed, moved=access.moved,
+            widths=dict(widths.get((access.access, access.line), {})))
+            for access in traffic.accesses],
+        warps=None if traffic.warps is None else WarpFacts.model_validate(
+            {**traffic.warps.model_dump(), "counted": traffic.programs, "cut": traffic.cut,
+             "full": traffic.full or traffic.warps.full}))
 
 
 def good_figures(name: str, root: Path | None = None) -> Figures | None:

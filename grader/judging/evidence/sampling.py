@@ -20,18 +20,26 @@ from grader.course.cases import Case, dtype_of, shape_of, strides_of
 from grader.course.catalogue import answer_and_tolerance
 from grader.course.parameters import Input, Inputs, Scalar, Update
 from grader.judging.answers.answers import finite
-from grader.judging.answers.compare import Comparison, index_of, plain, poison_, printed, unguarded
+from grader.judging.answers.compare import Comparison, compare_unchecked, index_of, plain, poison_, printed
 from grader.judging.answers.inputs import Draws
-from grader.judging.evidence.blocks import OPERATIONS, Drawing, DrawnBlock, Unseen, buffers_of, fills_of, in_columns
+from grader.judging.evidence.blocks import (
+    OPERATIONS,
+    DrawnBlock,
+    Sampler,
+    SamplingError,
+    buffers_of,
+    in_columns,
+    last_fill,
+)
 from grader.judging.explain import explain_findings, explain_stop
 from grader.judging.explain.evidence import Hint
-from grader.judging.explain.findings import told
+from grader.judging.explain.findings import finding_hint
 from grader.judging.explain.wording import indexed, phrases_of, place, say
-from grader.judging.running.allowance import USED_UP
 from grader.judging.running.buffers import HostTensor
 from grader.judging.running.simulation import Simulation
+from grader.judging.running.time_budget import USED_UP
 from grader.languages.phrases import Fact, Phrases, fact
-from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, Undefined, Unwritten
+from grader.plan.findings import MOST_ACCESSES, Assertion, OutOfBounds, UndefinedBehaviour, UnwrittenAccess
 from grader.plan.messages import CannotSimulate, Simulated
 from grader.plan.plan import Copy, Launch, Plan
 from grader.plan.traffic import LaunchTraffic, Watch
@@ -40,25 +48,25 @@ from grader.results.result import Detail
 # Most bytes of the submission's temporaries, which take memory and time.
 MOST_TEMPORARY = 256 << 20
 
-CLOSER = 10
+SMALL_CASE_FACTOR = 10
 """Factor on the operations for a case that a simulator should have run whole."""
 SECONDS = 20.0
 """Seconds for all samples of large sizes together, and for the samples of each slow case. They are not charged to the
 submission."""
 LATE, SLOW = "late", "slow"
-"""Reasons of `Unseen` for cases that took too long: all of them together, or one of its parts."""
+"""Reasons of `SamplingError` for cases that took too long: all of them together, or one of its parts."""
 
 
 @dataclass(frozen=True)
 class SampledCase:
     """The outcome of a case's sample: `run` of `programs` programs were run; `whole`: every element was compared.
-    `unseen` is the reason of `Unseen` why none was run, `output` the one output that the outcome concerns, "" for all.
-    `detail` is what is wrong."""
+    `unsampled` is the reason of a `SamplingError`, if none was run. `output` is the one output that the outcome
+    concerns, "" for all. `detail` is what is wrong."""
 
     case: Case
     run: int = 0
     programs: int = 0
-    unseen: str = ""
+    unsampled: str = ""
     detail: Detail | None = None
     output: str = ""
     whole: bool = False
@@ -68,7 +76,7 @@ class SampledCase:
         return f"{self.output} of {self.case.name}" if self.output else self.case.name
 
 
-class Settled(Exception):
+class SampleEnd(Exception):
     """The end of a sample before anything is compared: `detail` is what is wrong with the case, or what only a GPU can
     judge."""
 
@@ -78,22 +86,23 @@ class Settled(Exception):
 
 
 def wrong_part(
-    words: Phrases, said: Fact, assignment: Assignment, found: Comparison, wrong: Tensor, first: Sequence[int] = ()
+    words: Phrases, said: Fact, assignment: Assignment, comparison: Comparison, wrong: Tensor, first: Sequence[int] = ()
 ) -> Detail:
     """Return the detail of a part of the output, which begins at index `first`: the number of `wrong` elements (bool,
     of the part's shape) and the worst of them. The message begins with `said`."""
-    at = int(torch.where(wrong, found.ratio, -1.0).flatten().argmax())
+    at = int(torch.where(wrong, comparison.ratio, -1.0).flatten().argmax())
     index = [place + start for place, start in zip_longest(index_of(at, tuple(wrong.shape)), first, fillvalue=0)]
-    got, expected = (printed(plain(one.flatten()[at : at + 1])[0], found.got.dtype)
-                     for one in (found.got, found.expected))
-    seen = fact("sample.worst", wrong=said, element=indexed(assignment.output.name, index), got=got, expected=expected)
-    return Hint(seen, fact("sample.look")).detail(words, "wrong_values").model_copy(update={
-        "wrong": int(wrong.sum()), "total": found.total})
+    got, expected = (printed(plain(tensor.flatten()[at : at + 1])[0], comparison.got.dtype)
+                     for tensor in (comparison.got, comparison.expected))
+    sentence = fact("sample.worst", wrong=said, element=indexed(assignment.output.name, index), got=got,
+                    expected=expected)
+    return Hint(sentence, fact("sample.advice")).detail(words, "wrong_values").model_copy(update={
+        "wrong": int(wrong.sum()), "total": comparison.total})
 
 
 class Sample:
-    """A sample of one output of a call of a case, which `look` takes. With `warps` it also counts what warps do in the
-    run that is compared: `launched` has that run's traffic. Raises Unseen and Settled."""
+    """A sample of one output of a call of a case, which `take` takes. With `warps` it also counts what warps do in the
+    run that is compared: `launched` has that run's traffic. Raises SamplingError and SampleEnd."""
 
     def __init__(
         self, assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str,
@@ -101,29 +110,29 @@ class Sample:
     ) -> None:
         self.warps, self.launched = warps, list[LaunchTraffic]()
         self._words = phrases_of(assignment, source)
-        self.fills, first = fills_of(assignment, plan)
+        self.fills, first = last_fill(assignment, plan)
         self.plan = plan.model_copy(update={"first": first})
         self.assignment, self.case, self.call = assignment, case, call
         self.simulation, self.draws, self.source = simulation, draws, source
         self.shape = shape_of(assignment.output, case)
         self.updates = {p.name for p in assignment.parameters if isinstance(p, Update)}
-        self.launches = [one for one in plan.first if isinstance(one, Launch)]
+        self.launches = [operation for operation in plan.first if isinstance(operation, Launch)]
         self.totals = [prod(launch.grid) for launch in self.launches]
         self.random = draws.random(case, "large", call)
-        self.closer = CLOSER if case in assignment.cases_for("cpu") else 1
+        self.factor = SMALL_CASE_FACTOR if case in assignment.cases_for("cpu") else 1
 
-    def look(self) -> SampledCase:
+    def take(self) -> SampledCase:
         self._check_plan()
         if self.assignment.renew is not None:
-            return self._whole()
+            return self._run_whole()
         if not all(self.totals):
-            raise Unseen("idle")
-        drawing = Drawing(self.assignment, self.plan, self.shape, self.random, self._simulated, self.fills, self.closer,
+            raise SamplingError("idle")
+        drawing = Sampler(self.assignment, self.plan, self.shape, self.random, self._simulated, self.fills, self.factor,
                           inner=self.warps)
         programs = sum(self.totals)
         if (missing := drawing.missing()) is not None:
             return SampledCase(self.case, drawing.run, programs, detail=missing.detail(self._words, "unwritten"))
-        chosen, blocks = drawing.drawn()
+        chosen, blocks = drawing.draw()
         return SampledCase(self.case, len(blocks), programs, detail=self._run(chosen, blocks))
 
     def _run(self, chosen: list[list[int]], blocks: Sequence[DrawnBlock]) -> Detail | None:
@@ -131,7 +140,7 @@ class Sample:
         with ExitStack() as stack:
             memory = self._memory(stack)
             output = memory[self.assignment.output.name].tensor
-            parts = [self._filled(memory, number, block) for number, block in enumerate(blocks)]
+            parts = [self._block_inputs(memory, number, block) for number, block in enumerate(blocks)]
             # Inputs that several blocks take hold what was drawn for the last of these.
             before = [{name: value.clone() if isinstance(value, Tensor) else value for name, value in views.items()}
                       for views in parts]
@@ -143,40 +152,40 @@ class Sample:
             self.launched = again.launched
             # Only these findings hold if some programs alone run.
             detail = explain_findings(self.assignment, self.source, [
-                one for one in again.findings if isinstance(one, OutOfBounds | Assertion)
-                or (isinstance(one, Undefined) and one.what in ("shared", "divergent"))])
+                finding for finding in again.findings if isinstance(finding, OutOfBounds | Assertion)
+                or (isinstance(finding, UndefinedBehaviour) and finding.what in ("shared", "divergent"))])
             for block, inputs in zip(blocks, before, strict=True):
                 detail = detail or self._compared(output, block, inputs)
-            unset = next((one for one in again.findings if isinstance(one, Unwritten)), None)
+            unset = next((finding for finding in again.findings if isinstance(finding, UnwrittenAccess)), None)
             # A read of unwritten memory counts beside a wrong answer alone, since its value may go unused.
             if detail is not None and detail.kind == "wrong_values" and unset is not None:
                 where = place(self.assignment, self.source, unset.line)
-                hint = told(unset, None, self._words).text(self._words)
+                hint = finding_hint(unset, None, self._words).text(self._words)
                 return detail.model_copy(update={"hint": hint, "place": where})
         return detail
 
     def _check_plan(self) -> None:
-        if any(isinstance(one, Launch) for one in self.plan.setup):
-            raise Unseen("setup")
+        if any(isinstance(operation, Launch) for operation in self.plan.setup):
+            raise SamplingError("setup")
         if sum(buffer.bytes for buffer in self.plan.buffers if not buffer.given) > MOST_TEMPORARY:
-            raise Unseen("temporaries")
+            raise SamplingError("temporaries")
         if self.assignment.renew is not None:
             return
-        copies = any(isinstance(one, Copy) for one in self.plan.first)
+        copies = any(isinstance(operation, Copy) for operation in self.plan.first)
         if not copies and not self.launches:
-            raise Settled(Hint(fact("sample.no_launch.seen", name=self.assignment.output.name),
-                               fact("sample.no_launch.look")).detail(self._words, "unwritten"))
+            raise SampleEnd(Hint(fact("sample.no_launch.seen", name=self.assignment.output.name),
+                                 fact("sample.no_launch.advice")).detail(self._words, "unwritten"))
         name = self.assignment.output.name
         if self.assignment.rows is None:
-            raise Unseen("takes_all" if len(self.assignment.outputs) == 1 else "undivided")
+            raise SamplingError("takes_all" if len(self.assignment.outputs) == 1 else "undivided")
         if name in self.case.strides:
-            raise Unseen("strided")
+            raise SamplingError("strided")
         if self.assignment.conditions - {name}:
-            raise Unseen("depends")
+            raise SamplingError("depends")
         if copies:
-            raise Unseen("copies")
+            raise SamplingError("copies")
 
-    def _whole(self) -> SampledCase:
+    def _run_whole(self) -> SampledCase:
         """Run the whole call, for an assignment whose `renew` changes the few inputs that decide the answer."""
         assert self.assignment.renew is not None
         name = self.assignment.output.name
@@ -187,54 +196,54 @@ class Sample:
             new.elements.copy_(new.values)
             poison_(memory[name].tensor)
             self._simulated(Watch(), memory)
-            found = unguarded(memory[name].tensor, *answer_and_tolerance(self.assignment, new.inputs))
-        every = DrawnBlock(slice(0, self.shape[0]), slice(0, 1), torch.ones_like(found.wrong))
+            comparison = compare_unchecked(memory[name].tensor, *answer_and_tolerance(self.assignment, new.inputs))
+        every = DrawnBlock(slice(0, self.shape[0]), slice(0, 1), torch.ones_like(comparison.wrong))
         programs = sum(self.totals)
-        return SampledCase(self.case, programs, programs, whole=True, detail=None if found.passed else self._told(
-            found, found.wrong, every))
+        detail = None if comparison.passed else self._wrong_block(comparison, comparison.wrong, every)
+        return SampledCase(self.case, programs, programs, whole=True, detail=detail)
 
     def _simulated(
         self, watch: Watch, memory: Mapping[str, HostTensor] | None, operations: int = OPERATIONS
     ) -> Simulated:
-        """Return a simulator's view of the programs that `watch` chooses. Raises Unseen and Settled."""
-        seen = self.simulation.inspect(
-            self.assignment, self.plan, watch, operations=self.closer * operations, memory=memory)
-        if isinstance(seen, CannotSimulate):
-            raise Settled(explain_stop(self.assignment, self.source, seen))
-        if not isinstance(seen, Simulated):
-            raise Unseen(LATE if seen == USED_UP else SLOW)
+        """Return a simulator's view of the programs that `watch` chooses. Raises SamplingError and SampleEnd."""
+        simulated = self.simulation.inspect(
+            self.assignment, self.plan, watch, operations=self.factor * operations, memory=memory)
+        if isinstance(simulated, CannotSimulate):
+            raise SampleEnd(explain_stop(self.assignment, self.source, simulated))
+        if not isinstance(simulated, Simulated):
+            raise SamplingError(LATE if simulated == USED_UP else SLOW)
         by_kind: dict[str, set[int]] = {"load": set(), "store": set(), "atomic": set()}
-        for one in seen.accesses:
-            by_kind[one.access].add(one.buffer)
-        if len(seen.accesses) >= MOST_ACCESSES:
-            raise Unseen("places")
+        for access in simulated.accesses:
+            by_kind[access.access].add(access.buffer)
+        if len(simulated.accesses) >= MOST_ACCESSES:
+            raise SamplingError("places")
         # Without atomics the programs of one launch cannot wait for each other: in a tensor that this launch alone
         # takes, each updates its own elements.
         given = Counter(number for launch in self.launches for number in buffers_of(launch))
         own = {number for number, buffer in enumerate(self.plan.buffers)
                if buffer.given in self.updates and given[number] == 1}
         if by_kind["atomic"] or by_kind["load"] & by_kind["store"] - own or any(
-            isinstance(one, Unwritten) and one.space == "global" for one in seen.findings
+            isinstance(finding, UnwrittenAccess) and finding.space == "global" for finding in simulated.findings
         ):
-            raise Unseen("shared")
-        return seen
+            raise SamplingError("shared")
+        return simulated
 
     def _part(self, output: Tensor, block: DrawnBlock) -> Tensor:
         rows = output[block.rows]
         return rows[:, block.columns] if in_columns(self.assignment) else rows
 
     def _memory(self, stack: ExitStack) -> dict[str, HostTensor]:
-        found = {}
+        inputs = {}
         for parameter in self.assignment.parameters:
             if not isinstance(parameter, Scalar):
                 tensor = HostTensor(
                     shape_of(parameter, self.case), dtype_of(parameter, self.case),
                     strides_of(parameter, self.case) if parameter.name in self.case.strides else (), sparse=True)
                 stack.callback(tensor.close)
-                found[parameter.name] = tensor
-        return found
+                inputs[parameter.name] = tensor
+        return inputs
 
-    def _filled(self, memory: Mapping[str, HostTensor], number: int, block: DrawnBlock) -> Inputs:
+    def _block_inputs(self, memory: Mapping[str, HostTensor], number: int, block: DrawnBlock) -> Inputs:
         """Return the inputs of a block of the output: views of `memory`, filled with numbers that are drawn for the
         block."""
         inputs = {p.name: memory[p.name].tensor for p in self.assignment.parameters if isinstance(p, Input | Update)}
@@ -251,7 +260,7 @@ class Sample:
             view = views[name]
             inside = view.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr()
             if view.shape != drawn[name].shape or not inside:
-                raise Unseen("inputs")
+                raise SamplingError("inputs")
             view.copy_(drawn[name])
         return views
 
@@ -260,13 +269,13 @@ class Sample:
         view, name = self.assignment, self.assignment.output.name
         if name in view.conditions:
             view = view.model_copy(update={"oracle": partial(view.oracle, **{name: finite(got)})})
-        found = unguarded(got, *answer_and_tolerance(view, inputs))
-        wrong = found.wrong & block.stored.reshape(found.wrong.shape)
-        return self._told(found, wrong, block) if bool(wrong.any()) else None
+        comparison = compare_unchecked(got, *answer_and_tolerance(view, inputs))
+        wrong = comparison.wrong & block.stored.reshape(comparison.wrong.shape)
+        return self._wrong_block(comparison, wrong, block) if bool(wrong.any()) else None
 
-    def _told(self, found: Comparison, wrong: Tensor, block: DrawnBlock) -> Detail:
-        seen = fact("sample.nobody") if block.alone else fact(
+    def _wrong_block(self, comparison: Comparison, wrong: Tensor, block: DrawnBlock) -> Detail:
+        sentence = fact("sample.nobody") if block.alone else fact(
             "sample.wrong", bad=int(wrong.sum()), of=int(block.stored.sum()))
-        told = wrong_part(self._words, seen, self.assignment, found, wrong,
+        detail = wrong_part(self._words, sentence, self.assignment, comparison, wrong,
                           (block.rows.start, block.columns.start)[: wrong.ndim])
-        return told.model_copy(update={"hint": say(self._words, fact("sample.enough"))}) if block.alone else told
+        return detail.model_copy(update={"hint": say(self._words, fact("sample.enough"))}) if block.alone else detail

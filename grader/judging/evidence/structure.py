@@ -1,8 +1,8 @@
 """Facts about the structure of a right submission's kernels, for the conditions that a course has switched on.
 
-Kernels run as PTX, thread by thread, at each timed case. The run is a sample where one can be taken: programs that
-nobody can foretell, on inputs like those of any case, and what they store is compared with the right answer. Otherwise
-random programs run on zeros. A condition has to be met in all timed cases.
+Kernels run as PTX, thread by thread, at each timed case. The run is a sample where one can be taken: random programs
+run on inputs like any case's, and their stores are compared with the right answer. Otherwise random programs
+run on zeros. A condition has to be met in all timed cases.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from math import prod
 from grader import languages
 from grader.course.cases import Case, dtype_of, shape_of
 from grader.course.parameters import Input, Output, Scalar, Update
-from grader.judging.evidence.blocks import Unseen
+from grader.errors import InfrastructureError
+from grader.judging.evidence.blocks import SamplingError
 from grader.judging.evidence.inspection import inspection_of
-from grader.judging.evidence.sampling import Sample, Settled
+from grader.judging.evidence.sampling import Sample, SampleEnd
 from grader.judging.explain.wording import phrases_of, say
 from grader.judging.plans.lowered import CannotLower, lowered
-from grader.judging.prepared import Prepared
-from grader.judging.running.allowance import Allowance
+from grader.judging.prepared import PreparedTask
 from grader.judging.running.buffers import DTYPES
 from grader.judging.running.simulation import Simulation
+from grader.judging.running.time_budget import TimeBudget
 from grader.languages.phrases import Fact, fact
 from grader.plan.messages import CannotSimulate, Simulated, kernel_key
 from grader.plan.plan import Kernel, Launch, Plan
 from grader.plan.traffic import LaunchTraffic, Watch
 from grader.results.launched import LaunchFacts
 from grader.results.structure import CaseFacts
-from grader.sandbox.forkserver.conversation import Lost
-from grader.sandbox.forkserver.handle import InfrastructureError
+from grader.sandbox.forkserver.conversation import LostAnswer
 
 # Programs of each launch that run where no sample can be taken, and of one that multiplies tiles and is cut anyhow.
 PROGRAMS, FEW = 16, 2
@@ -39,21 +39,21 @@ OPERATIONS, CUT = 80_000_000, 40_000_000
 SECONDS = 20.0
 
 
-def look_at_structure(prepared: Prepared) -> list[CaseFacts | str]:
+def structure_facts(prepared: PreparedTask) -> list[CaseFacts | str]:
     """Return the facts of each timed case, or the reason why there are none. Raises InfrastructureError."""
-    return _Look(prepared).facts()
+    return _StructureRun(prepared).facts()
 
 
-def launched_as_ptx(prepared: Prepared, case: Case, plan: Plan) -> list[LaunchFacts]:
+def launched_as_ptx(prepared: PreparedTask, case: Case, plan: Plan) -> list[LaunchFacts]:
     """Return the launches of a plan's first call, run as PTX; none if that is not possible. Raises
     InfrastructureError."""
     try:
-        return _Look(prepared).facts_of(case, plan).launched.launches
-    except _Unseen:
+        return _StructureRun(prepared).facts_of(case, plan).launched.launches
+    except _NoFacts:
         return []
 
 
-class _Unseen(Exception):
+class _NoFacts(Exception):
     """A run that shows nothing, and the reason `why`."""
 
     def __init__(self, why: Fact) -> None:
@@ -61,81 +61,82 @@ class _Unseen(Exception):
         self.why = why
 
 
-class _Look:
-    def __init__(self, prepared: Prepared) -> None:
+class _StructureRun:
+    def __init__(self, prepared: PreparedTask) -> None:
         self.prepared, self.assignment = prepared, prepared.task.assignment
-        self.preparing, self.words = prepared.preparing, phrases_of(self.assignment, prepared.task.text)
+        self.toolchain, self.words = prepared.toolchain, phrases_of(self.assignment, prepared.task.text)
         self.language = self.assignment.front_end.lowers_to
-        self.allowance = Allowance(SECONDS)
+        self.budget = TimeBudget(SECONDS)
 
     def facts(self) -> list[CaseFacts | str]:
         plans = self.prepared.plan().plans
-        found: list[CaseFacts | str] = []
+        facts: list[CaseFacts | str] = []
         for case in self.assignment.timed:
             plan = plans.get(case.name)
             assert isinstance(plan, Plan)
             try:
-                found.append(self.facts_of(case, plan))
-            except _Unseen as unseen:
-                found.append(say(self.words, unseen.why))
-        return found or [say(self.words, fact("structure.untimed"))]
+                facts.append(self.facts_of(case, plan))
+            except _NoFacts as no_facts:
+                facts.append(say(self.words, no_facts.why))
+        return facts or [say(self.words, fact("structure.untimed"))]
 
     def facts_of(self, case: Case, plan: Plan) -> CaseFacts:
         by_key = {kernel_key(kernel): kernel for kernel in plan.kernels}
-        code = self.preparing.code([*by_key.values()])
+        code = self.toolchain.code([*by_key.values()])
         if not isinstance(code, list):
-            raise _Unseen(fact("structure.uncompiled", case=case.name, target=self.preparing.target))
-        launches = [one for one in plan.first if isinstance(one, Launch)]
+            raise _NoFacts(fact("structure.uncompiled", case=case.name, target=self.toolchain.target))
+        launches = [operation for operation in plan.first if isinstance(operation, Launch)]
         why, launched = "", list[LaunchTraffic]()
         try:
             launched = self._run(case, self._as_ptx(case, plan), plan.kernels)
-        except _Unseen as unseen:
+        except _NoFacts as no_facts:
             # The plan and the compiler show some things without a run.
-            why = say(self.words, unseen.why)
-            launched = [LaunchTraffic(kernel=one.kernel, line=one.line, grid=one.grid, threads=one.threads, programs=0,
-                                      accesses=[]) for one in launches]
+            why = say(self.words, no_facts.why)
+            launched = [LaunchTraffic(kernel=launch.kernel, line=launch.line, grid=launch.grid, threads=launch.threads,
+                                      programs=0, accesses=[]) for launch in launches]
         inspection = inspection_of(
-            self.assignment, case, plan, launched, dict(zip(by_key, code, strict=True)), self.preparing.target)
-        tensors = [(one, prod(shape_of(one, case)) * DTYPES[dtype_of(one, case)].itemsize)
-                   for one in self.assignment.parameters if not isinstance(one, Scalar)]
-        on_host = frozenset(one.name for one, _ in tensors if isinstance(one, Input) and one.place == "host")
+            self.assignment, case, plan, launched, dict(zip(by_key, code, strict=True)), self.toolchain.target)
+        tensors = [(parameter, prod(shape_of(parameter, case)) * DTYPES[dtype_of(parameter, case)].itemsize)
+                   for parameter in self.assignment.parameters if not isinstance(parameter, Scalar)]
+        on_host = frozenset(parameter.name for parameter, _ in tensors
+                            if isinstance(parameter, Input) and parameter.place == "host")
         host = 0 if self.assignment.work is None else int(self.assignment.work(case).host_bytes)
         return CaseFacts(
             inspection,
-            inputs={one.name: size for one, size in tensors if isinstance(one, Input | Update)
-                    and one.name not in on_host},
-            outputs={one.name: size for one, size in tensors if isinstance(one, Output | Update)},
-            host=host or sum(size for one, size in tensors if one.name in on_host), on_host=on_host,
-            lines=tuple(one.line for one in launches), why=why)
+            inputs={parameter.name: size for parameter, size in tensors if isinstance(parameter, Input | Update)
+                    and parameter.name not in on_host},
+            outputs={parameter.name: size for parameter, size in tensors if isinstance(parameter, Output | Update)},
+            host=host or sum(size for parameter, size in tensors if parameter.name in on_host), on_host=on_host,
+            lines=tuple(launch.line for launch in launches), why=why)
 
     def _as_ptx(self, case: Case, plan: Plan) -> Plan:
-        """Return a plan whose kernels are PTX. Raises _Unseen, InfrastructureError."""
+        """Return a plan whose kernels are PTX. Raises _NoFacts, InfrastructureError."""
         if not self.language or any(kernel.language == self.language for kernel in plan.kernels):
             return plan
         by_key = {kernel_key(kernel): kernel for kernel in plan.kernels}
-        binaries = self.preparing.lowered(by_key, self.preparing.target)
+        binaries = self.toolchain.lowered(by_key, self.toolchain.target)
         if binaries.keys() != by_key.keys():
-            raise _Unseen(fact("structure.long", case=case.name))
+            raise _NoFacts(fact("structure.long", case=case.name))
         try:
             return lowered(plan, binaries, self.language)
         except CannotLower as error:
-            raise _Unseen(fact("structure.unknown", case=case.name, why=str(error))) from None
+            raise _NoFacts(fact("structure.unknown", case=case.name, why=str(error))) from None
 
     def _run(self, case: Case, plan: Plan, kernels: Sequence[Kernel]) -> list[LaunchTraffic]:
-        """Return the traffic of a call's launches. Raises _Unseen, InfrastructureError."""
+        """Return the traffic of a call's launches. Raises _NoFacts, InfrastructureError."""
         simulation = Simulation(
-            self.preparing, self.language, operations=OPERATIONS, seconds=SECONDS, allowance=self.allowance,
-            station=self.prepared.simulating)
+            self.toolchain, self.language, operations=OPERATIONS, seconds=SECONDS, budget=self.budget,
+            fork_server=self.prepared.simulating)
         task, draws = self.prepared.task, self.prepared.draws
         # Programs that multiply large tiles take too long to be run to their ends.
         whole = not any("product" in languages.of(kernel).traits(kernel) for kernel in kernels)
         try:
             sample = Sample(self.assignment.views()[0], case, plan, simulation, draws, task.text, 0, warps=True)
-            with suppress(Unseen, Settled):
-                look = sample.look() if whole else None
-                if look is not None and look.detail is not None:
-                    raise _Unseen(fact("compiled", case=case.name, message=look.detail.message))
-                if look is not None:
+            with suppress(SamplingError, SampleEnd):
+                taken = sample.take() if whole else None
+                if taken is not None and taken.detail is not None:
+                    raise _NoFacts(fact("compiled", case=case.name, message=taken.detail.message))
+                if taken is not None:
                     return sample.launched
             if not sample.launches:
                 return []
@@ -150,7 +151,7 @@ class _Look:
             simulation.end()
         if isinstance(reply, Simulated):
             return reply.launched
-        if isinstance(reply, Lost) and reply.kind in ("crash", "protocol"):
+        if isinstance(reply, LostAnswer) and reply.kind in ("crash", "protocol"):
             raise InfrastructureError(f"a simulator ended while it counted: {reply.message}")
         why = reply.operation if isinstance(reply, CannotSimulate) else fact("structure.slow")
-        raise _Unseen(fact("structure.unknown", case=case.name, why=why))
+        raise _NoFacts(fact("structure.unknown", case=case.name, why=why))

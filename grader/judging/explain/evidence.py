@@ -42,33 +42,33 @@ WEAK = frozenset({"", UNKNOWN, "zero", "not finite", "race"})
 
 @dataclass(frozen=True)
 class Hint:
-    """A hint: what was `seen` and where to `look`, each one or two whole sentences.
+    """A hint: what was `seen`, and an `advice`, each one or two whole sentences.
 
     `pattern` names what a case shows, by the same name in every case, "" if none was sought; `line` is a line of the
     student's file, 0 if none is known. `fits` are the patterns among which a case does not distinguish. If not `sure`,
     the observation may have nothing to do with the wrong answer. `guess` says which part follows from no evidence,
-    `look` or all of the hint: a proved change of the file replaces it.
+    `advice` or all of the hint: a proved change of the file replaces it.
     """
 
     seen: Fact | None
-    look: Fact | None
+    advice: Fact | None
     pattern: str = ""
     line: int = 0
     fits: tuple[str, ...] = ()
     sure: bool = True
-    guess: Literal["", "look", "all"] = ""
+    guess: Literal["", "advice", "all"] = ""
 
     def text(self, words: Phrases) -> str:
-        return say(words, self.seen, self.look)
+        return say(words, self.seen, self.advice)
 
     def guessed(self, words: Phrases) -> str:
         """Return the end of the hint's text that is a guess."""
-        return self.text(words) if self.guess == "all" else say(words, self.look) if self.guess else ""
+        return self.text(words) if self.guess == "all" else say(words, self.advice) if self.guess else ""
 
-    def detail(self, words: Phrases, kind: FailureKind, place: Place | None = None) -> Detail:
+    def detail(self, words: Phrases, kind: FailureKind, place: Place | None = None, traceback: str = "") -> Detail:
         """Return a failure whose message is what was seen."""
-        return Detail(kind=kind, message=say(words, self.seen), hint=say(words, self.look), pattern=self.pattern,
-                      guess=say(words, self.look) if self.guess else "", place=place)
+        return Detail(kind=kind, message=say(words, self.seen), hint=say(words, self.advice), pattern=self.pattern,
+                      guess=say(words, self.advice) if self.guess else "", place=place, traceback=traceback)
 
 
 class Evidence:
@@ -81,7 +81,7 @@ class Evidence:
         self.right = assignment.oracle
         self.output = assignment.output.name
         # The formula has an exponential, which overflows.
-        self.exponential = any(one in assignment.formula for one in ("exp", "tanh", "σ"))
+        self.exponential = any(name in assignment.formula for name in ("exp", "tanh", "σ"))
         self.got = bits_of_bool(comparison.got).to(torch.float64)
         self.expected = comparison.expected.to(torch.float64)
         self.written = ~comparison.unwritten
@@ -114,6 +114,7 @@ class Evidence:
 
     def _take(self, wrong: Tensor) -> None:
         self.wrong, self.count = wrong, int(wrong.sum())
+        self._only_nan = bool(self.got[wrong].isnan().all())
         # A sample of wrong elements: mostly it suffices to reject a candidate.
         self._few = wrong.nonzero()[:: 1 + self.count // 4096].unbind(1)
 
@@ -126,15 +127,16 @@ class Evidence:
             return count > 0 and not answer.is_floating_point() and bool((self.comparison.got == answer)[written].all())
         numbers = wrong
         if self.dtype.is_floating_point:
-            # A float16 output holds infinity where float64 need not.
-            answer = answer.to(self.dtype).to(torch.float64)
             # Zeros have many causes, and infinity equals infinity whatever overflowed: finite numbers must agree as
             # well, or NaN must stand in exactly the wrong elements.
-            few, numbers = self._fits(answer, self._few)[1], wrong & self.finite
-            if bool(self.got[wrong].isnan().all()):
-                return ENOUGH <= count < int(written.sum()) and bool(torch.equal(answer.isnan() & written, wrong))
-            if 2 * int(few.sum()) < agreement * few.numel() or not bool(answer[wrong].any()) or (
-                int(numbers.sum()) < min(ENOUGH, count)):
+            if self._only_nan:
+                nan = self._stored(answer).isnan() & written
+                return ENOUGH <= count < int(written.sum()) and bool(torch.equal(nan, wrong))
+            few = self._fits(self._stored(answer[self._few]), self._few)[1]
+            if 2 * int(few.sum()) < agreement * few.numel():
+                return False
+            answer, numbers = self._stored(answer), wrong & self.finite
+            if not bool(((answer != 0) & wrong).any()) or int(numbers.sum()) < min(ENOUGH, count):
                 return False
         elif self.whole:
             # Few distinct numbers often agree by chance: then every written element must agree.
@@ -155,10 +157,14 @@ class Evidence:
             and int((close & written).sum()) >= COVERAGE * int(written.sum())
         )
 
+    def _stored(self, answer: Tensor) -> Tensor:
+        """Return a candidate as the output holds it: infinity in float16 where float64 is finite."""
+        return answer.to(self.dtype).to(torch.float64)
+
     def _fits(self, answer: Tensor, at: Any = ...) -> tuple[Tensor, Tensor]:
-        """Return two bool tensors: where the output equals a candidate answer within rounding, and where it is also
-        much nearer to the candidate than to the right answer."""
-        got, answer = self.got[at], answer[at]
+        """Return two bool tensors: where the output, at the elements `at`, equals a candidate answer for them within
+        rounding, and where it is also much nearer to the candidate than to the right answer."""
+        got = self.got[at]
         apart, same = (got - answer).abs(), (got == answer) | (got.isnan() & answer.isnan())
         close = (apart <= 2 * self.comparison.allowed[at] + self._rounding * answer.abs()) | same
         return close, close & ((NEARER * apart <= self.comparison.error[at]) | (apart <= self._step) | same)

@@ -10,7 +10,7 @@ import signal as signals
 from collections.abc import Mapping, Sequence
 
 from grader.course.assignment import Assignment
-from grader.course.submission import Unreadable
+from grader.course.submission import UnreadableFile
 from grader.judging.explain.wording import line_text, mistaken, phrases_of, place, say
 from grader.languages.phrases import Clue, Phrases, fact
 from grader.results.result import Detail
@@ -28,7 +28,7 @@ def explain_failure(
     assignment: Assignment, kind: FailureKind, message: str, *, source: str = "", line: int = 0,
     constants: Mapping[str, str] | None = None, signal: int | None = None, exited: bool = False,
 ) -> Detail:
-    """Return why there is no answer, and where to look.
+    """Return why there is no answer, and what to do.
 
     `message` comes from the submission's process or the judge; `source` is the student's file, `line` a line of it (0
     if none is known). `constants` are those with which the kernel was compiled, by name.
@@ -44,11 +44,11 @@ def explain_failure(
         place=place(assignment, source, line))
 
 
-def explain_unreadable(assignment: Assignment, problem: Unreadable) -> Detail:
+def explain_unreadable(assignment: Assignment, problem: UnreadableFile) -> Detail:
     """Return why a file cannot be read, and what to hand in."""
-    found = fact(f"unreadable.{problem.cause}", file=assignment.file, most=problem.most)
+    reason = fact(f"unreadable.{problem.cause}", file=assignment.file, most=problem.most)
     return Detail(
-        kind="unreadable_source", message=_plain(problem.message), hint=say(phrases_of(assignment, ""), found))
+        kind="unreadable_source", message=_plain(problem.message), hint=say(phrases_of(assignment, ""), reason))
 
 
 def hinted(
@@ -58,15 +58,15 @@ def hinted(
     """Return the hint of the first clue that fits a failure; None if none does. `known` are values for the hint's
     placeholders, beside those that the clue's own patterns find, and the terms of the language."""
     for clue in clues:
-        if kind in clue.kinds and (found := re.search(clue.message, message)):
-            names = {**(known or {}), **_named(found)}
+        if kind in clue.kinds and (match := re.search(clue.message, message)):
+            names = {**(known or {}), **_named(match)}
             if here := re.match(_filled(clue.line, {name: re.escape(value) for name, value in names.items()}), text):
                 return _filled(say(words, mistaken(clue.hint)), {**names, **_named(here)})
     return None
 
 
-def _named(found: re.Match[str]) -> dict[str, str]:
-    named = {name: value[:80] for name, value in found.groupdict().items() if value}
+def _named(match: re.Match[str]) -> dict[str, str]:
+    named = {name: value[:80] for name, value in match.groupdict().items() if value}
     return {"name": next(iter(named.values())), **named} if named else {}
 
 
@@ -83,8 +83,8 @@ def _hint(
     others = {name: value for name, value in constants.items() if value != "1"} or constants
     known = {"signature": assignment.signature, "function": assignment.function, "constants": _here(words, named),
              "all": _here(words, others)}
-    if (told := hinted(words, words.clues, kind, message, text, known)) is not None:
-        return told
+    if (hint := hinted(words, words.clues, kind, message, text, known)) is not None:
+        return hint
     name = f"failed.{kind}" if f"failed.{kind}" in words.sentences else "failed.exception"
     if kind == "time_out" and re.match(r"\s*while\b", text):
         name = "failed.in_loop"
@@ -99,8 +99,8 @@ def _here(words: Phrases, constants: Mapping[str, str]) -> str:
 def _unwrapped(message: str, words: Phrases) -> str:
     """Return the core of a message of a compiler or an allocator, without the text around it and without addresses."""
     message = re.sub(r" at 0x[0-9a-f]+(?=>)", "", message)
-    if found := re.search(r"tried to allocate ([\d.]+ ?\w+)", message, re.IGNORECASE):
-        return say(words, fact("failed.allocation", size=found[1]))
+    if match := re.search(r"tried to allocate ([\d.]+ ?\w+)", message, re.IGNORECASE):
+        return say(words, fact("failed.allocation", size=match[1]))
     return words.unwrap(message)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
@@ -9,22 +10,45 @@ from math import prod
 from grader.course.assignment import Assignment
 from grader.course.parameters import Tensor
 from grader.judging.explain.accesses import SHARES, TensorAccess, misplaced
+from grader.judging.explain.barriers import barrier_advice, barrier_text, uncommitted, unreached, where
 from grader.judging.explain.evidence import Hint
-from grader.judging.explain.wording import both, in_line, phrases_of, place, program, quoted, say, tensor_name
+from grader.judging.explain.wording import (
+    in_line,
+    join,
+    line_text,
+    phrases_of,
+    place,
+    program,
+    quoted,
+    say,
+    tensor_name,
+)
 from grader.languages.phrases import Fact, Phrases, fact
-from grader.plan import findings as seen
+from grader.plan.findings import (
+    Access,
+    Assertion,
+    Finding,
+    MisalignedAccess,
+    OutOfBounds,
+    Overflow,
+    Race,
+    Recast,
+    UndefinedBehaviour,
+    UnwrittenAccess,
+)
 from grader.results.result import Detail
 from grader.results.verdicts import FailureKind
 
 # More than a block can hold: no partial block reaches so far past the end.
 LARGEST_BLOCK = 1 << 20
 # Undefined behaviour that GPUs are known to get right: it is a remark, and fails no run.
-PROMISED_BY_NOBODY = frozenset({"visible", "warp", "relaxed", "tuner", "streams", "pinned"})
+UNPROMISED = frozenset({
+    "visible", "warp", "relaxed", "unacquired", "scope", "read_only", "engine", "tuner"})
 
 
 def explain_findings(
-    assignment: Assignment, source: str, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess] = (),
-    every_access: Sequence[seen.Access] = (),
+    assignment: Assignment, source: str, findings: Sequence[Finding], accesses: Sequence[TensorAccess] = (),
+    every_access: Sequence[Access] = (),
 ) -> Detail | None:
     """Return the first failure that fails a run whatever its answer is: an assertion that does not hold, an access
     outside a tensor, a misaligned access, programs that store different values to one element, an undefined operation
@@ -33,239 +57,260 @@ def explain_findings(
     `source` is the student's file, `accesses` are its loads and stores of tensors whose layout is known.
     """
     words = phrases_of(assignment, source)
-    for kind in (seen.Assertion, seen.OutOfBounds, seen.Misaligned, seen.Race, seen.Undefined):
-        for found in findings:
-            if isinstance(found, kind) and (
-                    failed := _failure(found, findings, accesses, every_access, source, words)) is not None:
+    for kind in (Assertion, OutOfBounds, MisalignedAccess, Race, UndefinedBehaviour):
+        for finding in findings:
+            if isinstance(finding, kind) and (
+                    failed := _failure(finding, findings, accesses, every_access, source, words)) is not None:
                 failure, hint = failed
-                return hint.detail(words, failure, place(assignment, source, found.line))
+                return hint.detail(words, failure, place(assignment, source, finding.line))
     return None
 
 
 def _failure(
-    found: seen.Finding, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess],
-    every_access: Sequence[seen.Access], source: str, words: Phrases,
+    finding: Finding, findings: Sequence[Finding], accesses: Sequence[TensorAccess],
+    every_access: Sequence[Access], source: str, words: Phrases,
 ) -> tuple[FailureKind, Hint] | None:
     """Return the failure that a finding is by itself, and its hint; None if the finding fails no run."""
-    match found:
-        case seen.Assertion():
-            said = " ".join(found.message.split())
-            kind = "header" if found.header else "own"
-            values = {"line": in_line(found.line), "id": program(found.program), "said": f": {said}" if said else "",
-                      "header": quoted(found.header)}
-            return "exception", Hint(fact(f"assertion.{kind}.seen", **values), fact(f"assertion.{kind}.look"))
-        case seen.OutOfBounds(space="shared"):
-            name = fact("shared.array", tensor=quoted(found.tensor)) if found.tensor else fact("shared.memory")
-            other = fact("shared.load") if found.access == "load" and _sides(found)[0] else ""
+    match finding:
+        case Assertion():
+            text = " ".join(finding.message.split())
+            kind = "header" if finding.header else "own"
+            values = {"line": in_line(finding.line), "id": program(finding.program),
+                      "said": f": {text}" if text else "", "header": quoted(finding.header)}
+            return "exception", Hint(fact(f"assertion.{kind}.seen", **values), fact(f"assertion.{kind}.advice"))
+        case OutOfBounds(space="shared"):
+            name = fact("shared.array", tensor=quoted(finding.tensor)) if finding.tensor else fact("shared.memory")
+            other = fact("shared.load") if finding.access == "load" and _sides(finding)[0] else ""
             ask = fact("shared.library") if words.marked("block_library", source) else (
-                fact("shared.outside", other=other) if found.elements else fact("shared.none"))
-            return "out_of_bounds", Hint(_reaches(found, name), ask, "outside shared memory")
-        case seen.OutOfBounds():
-            look = _outside(found, findings, accesses, source, words)
+                fact("shared.outside", other=other) if finding.elements else fact("shared.none"))
+            return "out_of_bounds", Hint(_reaches(finding, name), ask, "outside shared memory")
+        case OutOfBounds():
+            hint = _outside_hint(finding, findings, accesses, source, words)
             return "out_of_bounds", Hint(
-                _reaches(found, tensor_name(found.tensor, found.given)), both(look.seen, look.look), look.pattern,
-                guess="look" if look.guess else "")
-        case seen.Misaligned():
+                _reaches(finding, tensor_name(finding.tensor, finding.given)), join(hint.seen, hint.advice),
+                hint.pattern, guess="advice" if hint.guess else "")
+        case MisalignedAccess():
             return "exception", Hint(
-                fact("misaligned.seen", access=fact(f"access.{found.access}"), line=in_line(found.line),
-                     bytes=found.bytes, offset=found.offset, tensor=tensor_name(found.tensor, found.given),
-                     id=program(found.program)), fact("misaligned.look", bytes=found.bytes), "misaligned")
-        case seen.Race(certain=True):
-            return "race", _race(found)
-        case seen.Undefined(certain=True) if found.what not in PROMISED_BY_NOBODY:
-            hint = read_while_added(found, every_access, words) or undefined(found, words, source)
-            general = hint.look is not None and hint.look.name == "undefined.shared.look"
-            if general and (line := _passed_by(findings)) is not None:
-                hint = replace(hint, look=fact("race.passed_by", line=in_line(line)))
-            return "exception" if found.what == "descriptor" else "undefined", hint
+                fact("misaligned.seen", access=fact(f"access.{finding.access}"), line=in_line(finding.line),
+                     bytes=finding.bytes, offset=finding.offset, tensor=tensor_name(finding.tensor, finding.given),
+                     id=program(finding.program)), fact("misaligned.advice", bytes=finding.bytes), "misaligned")
+        case Race(certain=True):
+            return "race", _race(finding)
+        case UndefinedBehaviour(certain=True) if finding.what not in UNPROMISED:
+            hint = read_while_added(finding, every_access) or undefined(
+                finding, words, source, _passed_by(findings))
+            return "exception" if finding.what == "descriptor" else "undefined", hint
     return None
 
 
-def told(found: seen.Finding, output: Tensor | None, words: Phrases) -> Hint:
+def finding_hint(finding: Finding, output: Tensor | None, words: Phrases) -> Hint:
     """Return the hint of a finding beside a wrong answer. `output` is the output to explain, None if no single one is
     meant."""
-    line = in_line(found.line)
-    match found:
-        case seen.Recast():
+    line = in_line(finding.line)
+    match finding:
+        case Recast():
             return Hint(
-                fact("recast.seen", line=found.line, tensor=tensor_name(found.tensor, found.given), before=found.before,
-                     after=found.after), fact("recast.look"), "pointer cast")
-        case seen.Unwritten() if output is not None and found.given == output.name:
+                fact("recast.seen", line=finding.line, tensor=tensor_name(finding.tensor, finding.given),
+                     before=finding.before, after=finding.after), fact("recast.advice"), "pointer cast")
+        case UnwrittenAccess() if output is not None and finding.given == output.name:
             kind = "byte" if output.dtype == "uint8" else "nan"
-            name = "added_to" if found.access == "atomic" else "read"
+            name = "added_to" if finding.access == "atomic" else "read"
             values = {"out": output.name, "line": line, "full": fact(f"full_of.{kind}")}
             return Hint(fact(f"output.{name}.seen", **values), fact(
-                "output.added_to.look" if name == "added_to" else f"output.read.{kind}", **values),
-                "reads the output", guess="look")
-        case seen.Unwritten():
-            shared = found.space == "shared"
-            look = fact("unwritten.between", size=found.stored[0], apart=found.stored[1]) if found.stored else fact(
-                "unwritten.shared" if shared else "unwritten.look")
+                "output.added_to.advice" if name == "added_to" else f"output.read.{kind}", **values),
+                "reads the output", guess="advice")
+        case UnwrittenAccess():
+            shared = finding.space == "shared"
+            advice = fact("unwritten.shared" if shared else "unwritten.advice")
+            if finding.stored:
+                advice = fact("unwritten.between", size=finding.stored[0], apart=finding.stored[1])
             # If several steps load a shared tile, `lanes` are those of one step alone.
             return Hint(
-                fact("unwritten.some" if shared else "unwritten.seen", lanes=found.lanes, line=line,
-                     access=fact(f"access.{found.access}" if found.kernel else "access.copy"),
-                     tensor=tensor_name(found.tensor, found.given)), look, "reads unwritten memory")
-        case seen.Overflow():
+                fact("unwritten.some" if shared else "unwritten.seen", lanes=finding.lanes, line=line,
+                     access=fact(f"access.{finding.access}" if finding.kernel else "access.copy"),
+                     tensor=tensor_name(finding.tensor, finding.given)), advice, "reads unwritten memory")
+        case Overflow():
             # Only the width of these types is known: the numbers may be unsigned.
-            name = "bits" if found.type in ("int8", "int16") else "type"
+            name = "bits" if finding.type in ("int8", "int16") else "type"
             return Hint(
-                fact(f"overflow.{name}.seen", line=line, type=found.type, bits=found.type.removeprefix("int"),
-                     operation=quoted(found.operation), id=program(found.program)), fact(f"overflow.{name}.look"),
+                fact(f"overflow.{name}.seen", line=line, type=finding.type, bits=finding.type.removeprefix("int"),
+                     operation=quoted(finding.operation), id=program(finding.program)), fact(f"overflow.{name}.advice"),
                 "overflow")
-        case seen.Race():
-            return _race(found)
-        case seen.Undefined():
-            return replace(undefined(found, words), sure=True, line=found.line)
+        case Race():
+            return _race(finding)
+        case UndefinedBehaviour():
+            return replace(undefined(finding, words), sure=True, line=finding.line)
         case _:
-            raise AssertionError(found)
+            raise AssertionError(finding)
 
 
-def read_while_added(found: seen.Finding, accesses: Sequence[seen.Access], words: Phrases) -> Hint | None:
+def read_while_added(finding: Finding, accesses: Sequence[Access]) -> Hint | None:
     """Return a hint for a load that races with atomics of the same launch; None for any other finding."""
-    if not isinstance(found, seen.Race | seen.Undefined) or getattr(found, "what", "programs") != "programs":
+    if not isinstance(finding, Race) and not (
+            isinstance(finding, UndefinedBehaviour) and finding.what == "programs"):
         return None
-    same = [one for one in accesses if (one.kernel, one.tensor) == (found.kernel, found.tensor)]
-    adds = next((one.line for one in same if one.access == "atomic"), 0)
-    loads = any(one.access == "load" and one.line == found.line for one in same)
-    if not words.threads or not adds or not loads:
+    same = [access for access in accesses if (access.kernel, access.tensor) == (finding.kernel, finding.tensor)]
+    adds = next((access.line for access in same if access.access == "atomic"), 0)
+    loads = any(access.access == "load" and access.line == finding.line for access in same)
+    if not adds or not loads:
         return None
-    return Hint(fact("not_added_yet.seen", line=found.line, tensor=quoted(found.tensor), adds=adds),
-                fact("not_added_yet.look"), "not added yet", found.line, sure=False)
+    return Hint(fact("not_added_yet.seen", line=finding.line, tensor=quoted(finding.tensor), adds=adds),
+                fact("not_added_yet.advice"), "not added yet", finding.line, sure=False)
 
 
-def _race(found: seen.Race) -> Hint:
-    first, second = (program(one, *found.programs) for one in found.programs)
-    name = "certain" if found.certain else "possible"
+def _race(finding: Race) -> Hint:
+    first, second = (program(ids, *finding.programs) for ids in finding.programs)
+    name = "certain" if finding.certain else "possible"
     return Hint(
-        fact(f"race.{name}.seen", first=first, second=second, element=found.element, line=in_line(found.line),
-             tensor=tensor_name(found.tensor, found.given)), fact(f"race.{name}.look"), "race", sure=False)
+        fact(f"race.{name}.seen", first=first, second=second, element=finding.element, line=in_line(finding.line),
+             tensor=tensor_name(finding.tensor, finding.given)), fact(f"race.{name}.advice"), "race", sure=False)
 
 
-def undefined(found: seen.Undefined, words: Phrases, source: str = "") -> Hint:
+def undefined(finding: UndefinedBehaviour, words: Phrases, source: str = "", missed: int | None = None) -> Hint:
     """Return a hint for undefined behaviour: neither the language nor a GPU promises the result, which may come out
-    right."""
-    closer = words.closer(found, source)
-    first, other = (program(one, *found.programs) for one in [*found.programs, (0, 0, 0), (0, 0, 0)][:2])
+    right. `missed` is the line of a barrier that some threads do not reach."""
+    evidence, advice = words.evidence(finding, source), fact(f"undefined.{finding.what}.advice")
+    first, other = (program(ids, *finding.programs) for ids in [*finding.programs, (0, 0, 0), (0, 0, 0)][:2])
     # Shared memory is a program's own.
-    tensor = quoted(found.tensor) if found.what in ("shared", "approximate") else tensor_name(found.tensor, found.given)
-    values = {"line": in_line(found.line), "earlier": in_line(found.earlier), "element": found.element,
-              "tensor": tensor, "kernel": quoted(found.kernel), "id": first, "other": other,
+    own = finding.what in ("shared", "approximate")
+    tensor = quoted(finding.tensor) if own else tensor_name(finding.tensor, finding.given)
+    values = {"line": in_line(finding.line), "earlier": in_line(finding.earlier), "element": finding.element,
+              "tensor": tensor, "kernel": quoted(finding.kernel), "id": first, "other": other,
               "what": fact("shared.element")}
-    return Hint(fact(f"undefined.{found.what}.seen", **{**values, **closer.values}),
-                closer.look or fact(f"undefined.{found.what}.look", **values), f"undefined: {found.what}", sure=False)
+    if finding.what == "divergent":
+        values["what"], advice = barrier_text(source, finding.line, words), unreached(source, finding.line, words)
+        values["line"] = where(source, finding.line)
+    elif finding.what == "pending":
+        copies = words.marked("commits", source) and not words.marked("products", source)
+        advice = uncommitted(source, words) or (fact("pending.copies") if copies else advice)
+    elif finding.what in ("shared", "barrier", "warp") and finding.earlier not in (0, finding.line):
+        values["line"] = fact("in_lines", first=finding.earlier, then=finding.line)
+    if finding.what in ("shared", "barrier") and missed is not None:
+        advice = fact("race.passed_by", line=where(source, missed), what=barrier_text(source, missed, words),
+                      advice=unreached(source, missed, words))
+    elif finding.what in ("shared", "barrier") and finding.earlier:
+        advice = barrier_advice(finding.earlier, finding.line, source, words) or advice
+    if finding.what == "shared" and words.threads and finding.tensor and re.search(
+            rf"\b{re.escape(finding.tensor)}\s*(?:\[\d+\])?\s*[-+*|&^]=", line_text(source, finding.line)):
+        advice = fact("race.summed")
+    return Hint(fact(f"undefined.{finding.what}.seen", **{**values, **evidence.values}),
+                evidence.advice or replace(advice, values={**values, **advice.values}), f"undefined: {finding.what}",
+                sure=False)
 
 
-def left_early(findings: Sequence[seen.Finding]) -> Hint | None:
+def left_early(findings: Sequence[Finding]) -> Hint | None:
     """Return a hint for lanes that have ended before a barrier at which others wait, and so do no work after the
     barrier; None if there are none."""
     line = _ended_before_barrier(findings)
     return None if line is None else Hint(
-        fact("left_early.seen", line=in_line(line)), fact("left_early.look"), "left early", line)
+        fact("left_early.seen", line=in_line(line)), fact("left_early.advice"), "left early", line)
 
 
-def _ended_before_barrier(findings: Sequence[seen.Finding]) -> int | None:
+def _ended_before_barrier(findings: Sequence[Finding]) -> int | None:
     """Return the line of a barrier at which lanes of a warp wait while others of it have ended; None if none do."""
-    return next((found.line for found in findings if isinstance(found, seen.Undefined)
-                 and found.what == "divergent" and not found.certain), None)
+    return next((finding.line for finding in findings if isinstance(finding, UndefinedBehaviour)
+                 and finding.what == "divergent" and not finding.certain), None)
 
 
-def _passed_by(findings: Sequence[seen.Finding]) -> int | None:
-    """Return the line of a barrier at which some threads of a block wait while others wait at another one, or else
-    have ended; None if there is none."""
-    apart = (found.line for found in findings
-             if isinstance(found, seen.Undefined) and found.what == "divergent" and found.certain)
+def _passed_by(findings: Sequence[Finding]) -> int | None:
+    """Return the line of a barrier at which some threads of a block wait while others wait at another barrier; without
+    one, of a barrier before which other threads have ended; None if there is neither."""
+    apart = (finding.line for finding in findings
+             if isinstance(finding, UndefinedBehaviour) and finding.what == "divergent" and finding.certain)
     return next(apart, None) or _ended_before_barrier(findings)
 
 
-def _sides(found: seen.OutOfBounds) -> tuple[int, int]:
+def _sides(finding: OutOfBounds) -> tuple[int, int]:
     """Return the elements by which an access reaches past the end of its tensor, and before the start."""
-    return max(0, found.highest - found.elements + 1), max(0, -found.lowest)
+    return max(0, finding.highest - finding.elements + 1), max(0, -finding.lowest)
 
 
-def _reaches(found: seen.OutOfBounds, name: Fact | str) -> Fact:
+def _reaches(finding: OutOfBounds, name: Fact | str) -> Fact:
     """Return a sentence such as "The load in line 10 reaches up to 19 elements past the end of x, which has 45, in 4
     programs: …"."""
-    past, before = _sides(found)
+    past, before = _sides(finding)
     side = "both" if past and before else "past" if past else "before" if before else "none"
-    lanes = "lanes" if found.active > 1 and found.access != "granule" else "no_lanes"
+    lanes = "lanes" if finding.active > 1 and finding.access != "granule" else "no_lanes"
     return fact(
-        f"reaches.{lanes}.{'several' if found.programs > 1 else 'one'}", access=fact(f"access.{found.access}"),
-        line=in_line(found.line), sides=fact(f"sides.{side}", past=past, before=before), name=name,
-        elements=found.elements, programs=found.programs, lanes=found.lanes, active=found.active,
-        id=program(found.program))
+        f"reaches.{lanes}.{'several' if finding.programs > 1 else 'one'}", access=fact(f"access.{finding.access}"),
+        line=in_line(finding.line), sides=fact(f"sides.{side}", past=past, before=before), name=name,
+        elements=finding.elements, programs=finding.programs, lanes=finding.lanes, active=finding.active,
+        id=program(finding.program))
 
 
-def _outside(
-    found: seen.OutOfBounds, findings: Sequence[seen.Finding], accesses: Sequence[TensorAccess], source: str,
+def _outside_hint(
+    finding: OutOfBounds, findings: Sequence[Finding], accesses: Sequence[TensorAccess], source: str,
     words: Phrases,
 ) -> Hint:
     """Return the hint for an access outside its tensor."""
-    here = [one for one in accesses if (one.access.line, one.access.tensor) == (found.line, found.tensor)]
-    for one in findings:
-        if isinstance(one, seen.Overflow) or (isinstance(one, seen.Recast) and one.given == found.given):
-            return told(one, None, words)
-    if found.kept:
-        return Hint(fact("kept.seen", line=found.kept), fact("kept.look"), "kept tensor")
-    if found.access == "granule":
+    here = [access for access in accesses
+            if (access.access.line, access.access.tensor) == (finding.line, finding.tensor)]
+    for other in findings:
+        if isinstance(other, Overflow) or (isinstance(other, Recast) and other.given == finding.given):
+            return finding_hint(other, None, words)
+    if finding.kept:
+        return Hint(fact("kept.seen", line=finding.kept), fact("kept.advice"), "kept tensor")
+    if finding.access == "granule":
         return Hint(None, fact("granule"), "writes past the end")
-    slip = words.outside(source, found) if words.threads or any(_later(one, found) for one in here) else None
-    hint = misplaced(here) or next(filter(None, (_by_itself(one, found) for one in here)), None) or (
-        Hint(slip.seen, slip.look, "guard") if slip else Hint(None, _why_outside(found, here, source, words)))
-    # A hint that asks is a guess: a missing mask is seen, but not which index it should compare.
-    return replace(hint, guess="all") if "?" in say(words, hint.seen, hint.look) else hint
+    slip = words.outside(source, finding) if words.threads or any(_later(access, finding) for access in here) else None
+    hint = misplaced(here) or next(filter(None, (_by_itself(access, finding) for access in here)), None) or (
+        Hint(slip.seen, slip.advice, "guard") if slip else Hint(None, _why_outside(finding, here, source, words)))
+    # A hint with a question is a guess: the finding shows a missing mask, not the index that it should compare.
+    return replace(hint, guess="all") if "?" in say(words, hint.seen, hint.advice) else hint
 
 
-def _why_outside(found: seen.OutOfBounds, here: Sequence[TensorAccess], source: str, words: Phrases) -> Fact:
+def _why_outside(finding: OutOfBounds, here: Sequence[TensorAccess], source: str, words: Phrases) -> Fact:
     """Return the advice for an access outside its tensor from the finding alone, without its strides."""
-    past, before = _sides(found)
+    past, before = _sides(finding)
     far = max(past, before)
     if far > LARGEST_BLOCK:
         return fact(f"outside.far.{'past' if past >= before else 'before'}", far=far)
     if before:
         return fact("outside.below")
-    if not found.masked and words.marked("block_pointer", source):
+    if not finding.masked and words.marked("block_pointer", source):
         return fact("outside.block_pointer")
     # A matrix of one row does not show whether the kernel has an index of rows; a tile of two dimensions does.
-    matrix = next((one.layout for one in here if one.layout.down and (len(one.access.tile) > 1 or not one.flat)), None)
+    matrix = next((access.layout for access in here
+                   if access.layout.down and (len(access.access.tile) > 1 or not access.flat)), None)
     sizes = {"down": matrix.down, "across": matrix.across} if matrix else {}
     every = prod(here[0].access.grid) if here else 0
-    # A program's one number, such as the weight of its row, lies outside by its index, whatever the grid is.
-    if every and 1 < found.active == found.lanes and found.programs > 1 and 2 * found.programs > every:
-        return fact("outside.idle", programs=found.programs, every=every)
-    # A thread's condition is not seen as a mask is; the first of several blocks lacks none that the last one needs.
-    guarded = words.threads and max(every, found.programs) > 1 and not any(found.program)
-    if not found.masked and found.active > 1 and not guarded:
+    # A single number of a program, such as its row's weight, lies outside because of its index, not of the grid.
+    if every and 1 < finding.active == finding.lanes and finding.programs > 1 and 2 * finding.programs > every:
+        return fact("outside.idle", programs=finding.programs, every=every)
+    # No finding shows the condition of a thread, as it shows a mask. The first of several blocks needs no condition.
+    guarded = words.threads and max(every, finding.programs) > 1 and not any(finding.program)
+    if not finding.masked and finding.active > 1 and not guarded:
         kind = "matrix" if matrix else "flat"
-        return fact(f"outside.unmasked.{kind}", call=fact(found.access), sizes=fact(f"outside.sizes.{kind}", **sizes),
-                    other=fact("outside.unmasked_load") if found.access == "load" else "")
-    if not found.given:
+        return fact(f"outside.unmasked.{kind}", call=fact(finding.access), sizes=fact(f"outside.sizes.{kind}", **sizes),
+                    other=fact("outside.unmasked_load") if finding.access == "load" else "")
+    if not finding.given:
         return fact("outside.own")
     if past == 1:
         return fact("outside.by_one")
-    if found.lanes == found.active and (vector := next((one.layout for one in here if not one.layout.down), None)):
+    vector = next((access.layout for access in here if not access.layout.down), None)
+    if vector and finding.lanes == finding.active:
         return fact("outside.vector", name=vector.name, across=vector.across)
     # Tensors of three dimensions have no known layout.
     name = "matrix" if matrix else "flat" if here else "unknown"
     return fact(f"outside.mask.{name}", count=here[0].count if here else "", **sizes)
 
 
-def _by_itself(one: TensorAccess, found: seen.OutOfBounds) -> Hint | None:
+def _by_itself(tensor_access: TensorAccess, finding: OutOfBounds) -> Hint | None:
     """Return a hint for vector accesses: an index that is multiplied twice, or a last group that is incomplete."""
-    access, each = one.access, (one.access.tile or [1])[-1]
-    if one.words.threads and each in SHARES and access.lanes[-2:] == [each**2, 1]:
-        return one.hint(None, fact("vector.look", each=each, further=each**2), "vector")
+    access, each = tensor_access.access, (tensor_access.access.tile or [1])[-1]
+    if tensor_access.words.threads and each in SHARES and access.lane_strides[-2:] == [each**2, 1]:
+        return tensor_access.hint(None, fact("vector.advice", each=each, further=each**2), "vector")
     # An access past the end by less than a group is one of the last, incomplete group.
-    (past, before), rest = _sides(found), one.layout.total % one.several
-    if one.words.threads and rest and not before and past < one.several:
-        return one.hint(None, fact("several", count=one.several, rest=rest), "groups")
+    (past, before), rest = _sides(finding), tensor_access.layout.total % tensor_access.several
+    if tensor_access.words.threads and rest and not before and past < tensor_access.several:
+        return tensor_access.hint(None, fact("several", count=tensor_access.several, rest=rest), "groups")
     return None
 
 
-def _later(one: TensorAccess, found: seen.OutOfBounds) -> bool:
-    """Return whether the loop of an access takes it outside: its first round stays inside, or its step is the extent of
-    a tile of which no lane is switched off in the last round."""
-    access, first = one.access, one.access.model_copy(update={"times": 1}).end
-    return access.times > 1 and ((first is not None and first <= found.elements) or any(
-        size * (apart or 0) == abs(access.step or 0) and access.last[number] == size
-        for number, apart, size in one.dimensions))
+def _later(tensor_access: TensorAccess, finding: OutOfBounds) -> bool:
+    """Return whether a loop moves an access outside: the first round stays inside, or each round moves on by a whole
+    tile, and the last one switches off no lane."""
+    access, first = tensor_access.access, tensor_access.access.model_copy(update={"times": 1}).end
+    return access.times > 1 and ((first is not None and first <= finding.elements) or any(
+        size * (apart or 0) == abs(access.loop_stride or 0) and access.last[number] == size
+        for number, apart, size in tensor_access.dimensions))

@@ -10,12 +10,12 @@ from grader.course.assignment import Assignment
 from grader.course.workspace import ARCHIVES, found_instead
 from grader.judging.explain.evidence import Hint
 from grader.judging.explain.failures import explain_failure, hinted
-from grader.judging.explain.findings import PROMISED_BY_NOBODY, undefined
+from grader.judging.explain.findings import UNPROMISED, undefined
 from grader.judging.explain.wording import in_line, listed, phrases_of, place, quoted, say
 from grader.languages import FrontEnd
 from grader.languages.phrases import Phrases, fact
-from grader.plan.findings import Finding, MaskedUsed, Undefined
-from grader.plan.messages import Absent, Refused, Skipped, Why
+from grader.plan.findings import Finding, MaskedUse, UndefinedBehaviour
+from grader.plan.messages import AbsentName, Refused, SkippedStatement, Why
 from grader.results.result import Detail
 from grader.results.structure import ConditionResult
 
@@ -25,20 +25,20 @@ MOST_LINES, MOST_SIGNS = 8, 1_000
 
 
 def explain_refusal(assignment: Assignment, source: str, refused: Refused) -> Detail:
-    """Return what host code asked for, and in which line, why it is refused, and what to do instead. `source` is the
+    """Return the refused request of host code with its line, the reason, and what to do instead. `source` is the
     student's file."""
     asks, values = f"refused.{refused.why}", {
         "line": refused.line, "operator": quoted(_called(refused.operator)), "out": assignment.output.name}
     hint = Hint(fact("refused.line" if refused.line else "refused.function", asked=fact(f"{asks}.asked", **values),
                      why=fact(f"{asks}.why"), **values), fact(f"{asks}.instead", **values))
-    return hint.detail(phrases_of(assignment, source), "policy", place(assignment, source, refused.line)).model_copy(
-        update={"traceback": refused.traceback})
+    return hint.detail(phrases_of(assignment, source), "policy", place(assignment, source, refused.line),
+                       refused.traceback)
 
 
 def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
     """Return why there is no file. `elsewhere` are other files that seem to be meant for it."""
     words = phrases_of(assignment, "")
-    file = " or ".join(dict.fromkeys(one.file for one in assignment.in_languages()))
+    file = " or ".join(dict.fromkeys(language.file for language in assignment.in_languages()))
     if not elsewhere:
         return explain_failure(assignment, "missing_file", say(words, fact("missing.seen", file=file)))
     first = elsewhere[0].casefold()
@@ -47,15 +47,15 @@ def explain_missing(assignment: Assignment, elsewhere: Sequence[str]) -> Detail:
     return Detail(kind="missing_file", message=found_instead(elsewhere, file), hint=hint)
 
 
-def explain_absent(assignment: Assignment, source: str, absent: Absent) -> Detail:
-    """Return the name that is missing, the skipped line that would have made it, and what to do. `source` is the
+def explain_absent(assignment: Assignment, source: str, absent: AbsentName) -> Detail:
+    """Return the missing name, the skipped line that would have made it, and what to do. `source` is the
     student's file."""
     left, words = absent.skipped, phrases_of(assignment, source)
     if left.why == "module":
         hint = explain_failure(assignment, "import_error", f"No module named '{left.text}'", source=source).hint
     elif left.why == "exception":
-        told = hinted(words, words.absent, "import_error", left.text)
-        hint = told if told is not None else explain_failure(
+        known = hinted(words, words.absent, "import_error", left.text)
+        hint = known if known is not None else explain_failure(
             assignment, "import_error", left.text, source=source).hint
     else:
         hint = say(words, fact(f"skipped.{left.why}.instead"))
@@ -77,43 +77,55 @@ def explain_foreign(kernel: str, found: Sequence[str], front_end: FrontEnd, *, l
     """Explain why a course refuses a kernel that a library brings, or one with inline assembly or foreign functions."""
     name = "library" if library else "assembly"
     return Hint(
-        fact(f"foreign.{name}.seen", kernel=quoted(kernel), names=listed([quoted(one) for one in found])),
-        fact(f"foreign.{name}.look")).detail(front_end.phrases, "policy")
+        fact(f"foreign.{name}.seen", kernel=quoted(kernel), names=listed([quoted(text) for text in found])),
+        fact(f"foreign.{name}.advice")).detail(front_end.phrases, "policy")
 
 
-def explain_condition(assignment: Assignment, source: str, found: ConditionResult) -> Detail | None:
+def explain_condition(assignment: Assignment, source: str, result: ConditionResult) -> Detail | None:
     """Explain why a condition on how kernels work is not met; None if it is, or if the facts do not show it. `source`
     is the student's file."""
-    if found.met is not False:
+    if result.met is not False:
         return None
-    message = say(phrases_of(assignment, source), fact("condition", words=found.words, said=found.said))
-    return Detail(kind="condition", message=message, hint=found.look, place=place(assignment, source, found.line))
+    message = say(phrases_of(assignment, source), fact("condition", words=result.words, said=result.said))
+    return Detail(kind="condition", message=message, hint=result.look, place=place(assignment, source, result.line))
 
 
 def explain_remarks(
-    assignment: Assignment, skipped: Iterable[Skipped], findings: Iterable[Finding] = (), source: str = "",
+    assignment: Assignment, skipped: Iterable[SkippedStatement], findings: Iterable[Finding] = (), source: str = "",
 ) -> list[str]:
     """Return a sentence for each reason why statements were skipped, for each load that relies on masked lanes, and for
     each undefined operation that comes out right. `source` is the student's file."""
     words = phrases_of(assignment, source)
-    reasons: dict[tuple[Why, str], list[Skipped]] = {}
-    for one in skipped:
+    reasons: dict[tuple[Why, str], list[SkippedStatement]] = {}
+    for statement in skipped:
         # Each exception is a reason of its own.
-        reasons.setdefault((one.why, one.text if one.why == "exception" else ""), []).append(one)
+        reason = statement.why, statement.text if statement.why == "exception" else ""
+        reasons.setdefault(reason, []).append(statement)
     said = [_said(why, group, words) for (why, _), group in reasons.items()]
-    said += [say(words, fact(f"remark.{'padded' if _checked(words, source, found.line) else 'masked'}",
-                             tensor=quoted(found.tensor), line=in_line(found.line)))
-             for found in findings if isinstance(found, MaskedUsed)]
-    chances = [found for found in findings if isinstance(found, Undefined)]
-    racing = {found.tensor for found in chances if found.what == "shared"}
-    said += [undefined(found, words).text(words) for found in chances
-             if found.certain and found.what in PROMISED_BY_NOBODY
-             # A barrier between warps orders the lanes of each, too.
-             and (found.what != "warp" or found.tensor not in racing)]
+    said += [say(words, fact(f"remark.{'padded' if _is_checked(words, source, finding.line) else 'masked'}",
+                             tensor=quoted(finding.tensor), line=in_line(finding.line)))
+             for finding in findings if isinstance(finding, MaskedUse)]
+    latent_faults = [finding for finding in findings if isinstance(finding, UndefinedBehaviour)]
+    racing = {fault.kernel for fault in latent_faults if fault.what in ("shared", "barrier")}
+    alike: dict[tuple[str, str, str], list[UndefinedBehaviour]] = {}
+    for fault in latent_faults:
+        # A barrier between warps orders the lanes of each, too.
+        if fault.certain and fault.what in UNPROMISED and (fault.what != "warp" or fault.kernel not in racing):
+            alike.setdefault((fault.what, fault.kernel, fault.tensor), []).append(fault)
+    for first, *others in alike.values():
+        lines = sorted({fault.line for fault in others} - {first.line})
+        more = fact("remark.likewise", count=len(lines), lines=_listed([*map(str, lines)])) if lines else None
+        said.append(f"{undefined(first, words).text(words)} {say(words, more)}".strip())
     return list(dict.fromkeys(said))
 
 
-def _checked(words: Phrases, source: str, line: int) -> bool:
+def explain_slips(assignment: Assignment, source: str) -> list[str]:
+    """Return a sentence for each part of a file by which a right answer rests on a value that nothing defines."""
+    words = phrases_of(assignment, source)
+    return [say(words, slip.seen, slip.advice) for slip in words.slips(source) if slip.undefined]
+
+
+def _is_checked(words: Phrases, source: str, line: int) -> bool:
     """Return whether the load in a line has a boundary check: a block pointer takes no `other`."""
     text = "\n".join(source.splitlines()[line - 1:line + MOST_LINES])[:MOST_SIGNS] if line else ""
     depths = accumulate((sign == "(") - (sign == ")") for sign in text)
@@ -123,10 +135,10 @@ def _checked(words: Phrases, source: str, line: int) -> bool:
     return words.marked("bounds_checked", text[:end])
 
 
-def _said(why: Why, group: Sequence[Skipped], words: Phrases) -> str:
-    quotes = list(dict.fromkeys(quoted(" ".join(one.text.split())) for one in group if one.text))
+def _said(why: Why, group: Sequence[SkippedStatement], words: Phrases) -> str:
+    quotes = list(dict.fromkeys(quoted(" ".join(statement.text.split())) for statement in group if statement.text))
     texts = f" ({_listed(quotes)})" if quotes else ""
-    numbers = list(dict.fromkeys(str(one.line) for one in group))
+    numbers = list(dict.fromkeys(str(statement.line) for statement in group))
     return say(words, fact(f"remark.{'print' if why == 'print' else 'skipped'}", count=len(numbers), texts=texts,
                            lines=_listed(numbers), why=fact(f"skipped.{why}.why")))
 

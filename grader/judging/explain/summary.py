@@ -47,9 +47,9 @@ class Summary:
 def explain_assignment(assignment: Assignment, checks: list[CheckResult]) -> Summary:
     """Return one message and one hint for an assignment, from the public checks that decide its verdict. Students read
     both, so they say about hidden checks only what `grader.results.hidden` allows."""
-    said = _explain(assignment, [check for check in checks if not check.hidden])
+    summary = _explain(assignment, [check for check in checks if not check.hidden])
     message, hint = in_words(checks)
-    return replace(said, message=f"{said.message} {message}".strip(), hint=said.hint or hint)
+    return replace(summary, message=f"{summary.message} {message}".strip(), hint=summary.hint or hint)
 
 
 def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
@@ -75,19 +75,23 @@ def _explain(assignment: Assignment, checks: list[CheckResult]) -> Summary:
         return Summary(detail.message, detail.hint)
     failed = [c for c in cases if c.outcome == "failed"]
     passed = [c for c in cases if c.outcome == "passed"]
-    shown, telling, sure = _speaker(failed, deciding, words)
+    shown, telling, sure = _cited(failed, deciding, words)
     common = _counted(failed, deciding, cases)
     kind = _detail(shown).kind
     # Undefined behaviour is sought in some cases only, so sizes say nothing about it.
     matters = (_is_answer(kind) and kind != "undefined") or kind in OUTSIDE
     if matters and (where := in_common(assignment, failed, passed, blocks=not sure)):
         common = fact("common.where", common=common, where=where)
+        # Threads may keep what the step before has left, as in shared memory; a tile that is loaded holds none of it.
+        if where.name == "common.beyond.seen" and telling.pattern == UNKNOWN and words.threads:
+            hint = say(words, fact("common.beyond.advice", **where.values))
+            telling = telling.model_copy(update={"hint": hint, "guess": hint})
     place = "first" if shown is failed[0] is not failed[-1] else "in"
     message = fact(f"summary.{place}", common=common, case=shown.case, message=_detail(shown).message)
     return Summary(say(words, message), telling.hint, telling.guess, say(words, common), shown)
 
 
-def _speaker(
+def _cited(
     failed: Sequence[CheckResult], deciding: Sequence[CheckResult], words: Phrases
 ) -> tuple[CheckResult, Detail, bool]:
     """Return the check to cite, the detail whose hint stands for all, and whether that hint names a cause.
@@ -95,15 +99,15 @@ def _speaker(
     A pattern that RECOGNISED_SHARE of the cases show stands for all failed cases, also for those that fail in another
     way.
     """
-    if not _speaks(deciding[0]):
+    if not _shows_answer(deciding[0]):
         # Sizes of 1 are compiled as constants, so their cases may fail in a way of their own.
         alike = [c for c in deciding if _detail(c).kind == _detail(deciding[0]).kind == "compile_error"] or deciding[:1]
         messages = Counter(_detail(c).message for c in alike)
         shown = max(alike, key=lambda c: messages[_detail(c).message])
         return shown, _detail(shown), False
-    answered = [c for c in failed if _speaks(c)]
+    checks = [c for c in failed if _shows_answer(c)]
     # A case of one element fits many patterns, and so shows none.
-    voters = [c for c in answered if max(c.sizes.values()) > 1 and _detail(c).total != 1] or answered
+    voters = [c for c in checks if max(c.sizes.values()) > 1 and _detail(c).total != 1] or checks
     # An access outside its tensor says more than the looks of other cases' wrong answers.
     pattern = _recognised([c for c in voters if c in deciding], strong=True) or _recognised(voters)
     if pattern:
@@ -160,7 +164,7 @@ def _patterns(check: CheckResult) -> list[str]:
     return detail.fits or ([detail.pattern] if detail.pattern not in ("", UNKNOWN) else [])
 
 
-def _speaks(check: CheckResult) -> bool:
+def _shows_answer(check: CheckResult) -> bool:
     """Return whether a failure shows what a kernel computes, or where it loads and stores."""
     kind = _detail(check).kind
     return _is_answer(kind) or kind == "out_of_bounds"
@@ -199,9 +203,9 @@ def _conditions(
         yield fact("common.named", word=word), [word in c.case.split("-")[1:] for c in cases]
     shape = [str(extent) for extent in assignment.output.shape]
     of_matrix = [(shape[0], shape[1])] if len(shape) == 2 and set(shape) <= set(names) else []
-    for one, other in (*of_matrix, *(combinations(names, 2) if len(passed) > FEWEST else ())):
-        if any(c.sizes[one] == c.sizes[other] > 1 for c in passed):
-            yield fact("common.differ", one=one, other=other), [c.sizes[one] != c.sizes[other] for c in cases]
+    for first, second in (*of_matrix, *(combinations(names, 2) if len(passed) > FEWEST else ())):
+        if any(c.sizes[first] == c.sizes[second] > 1 for c in passed):
+            yield fact("common.differ", one=first, other=second), [c.sizes[first] != c.sizes[second] for c in cases]
     theirs = sorted({block for c in cases[:failed] for block in c.blocks if block > 1}, reverse=True) if blocks else []
     rests = {(name, block): [c.sizes[name] % block > 0 for c in cases] for name in names
              for block in (*theirs, 2, 4, 8)}
@@ -215,3 +219,6 @@ def _conditions(
     for block in theirs:
         yield (fact("common.elements", of=block),
                [prod(extents(assignment.output, c.sizes)) % block > 0 for c in cases])
+        for name in names:
+            yield (fact("common.beyond.seen", size=name, of=block), [
+                rest and c.sizes[name] > block for rest, c in zip(rests[name, block], cases, strict=True)])

@@ -1,7 +1,7 @@
 """Explanation of a wrong answer by its values and by the places where it is wrong: mistakes that its assignment knows,
 then facts.
 
-A fact says what was seen, for all wrong elements that it speaks of, and then asks where it may come from. A claim about
+A fact states an observation about wrong elements, and then asks for its cause. A claim about
 few elements, or one that many answers fit, is no fact.
 """
 
@@ -19,13 +19,13 @@ from grader.course.assignment import Assignment, Mistake
 from grader.judging.answers.other_rows import answers_of_others
 from grader.judging.explain.accesses import SHARES
 from grader.judging.explain.evidence import AGREEMENT, ASKED, COVERAGE, ENOUGH, LEVELS, Evidence, Hint
-from grader.judging.explain.wording import both
+from grader.judging.explain.wording import join
 from grader.languages.phrases import Fact, fact
 
 EXACT_AGREEMENT = 0.9999
-"""Share of the wrong elements that a mistake must account for, so that two mistakes that differ in the last few
-elements are distinguished. Sums in float16 and bytes are exempt: float16 differs here and there with the order of a
-sum, and kernels round bytes or cut them off."""
+"""Share of the wrong elements that a mistake must account for. It distinguishes two mistakes whose answers differ in
+the last few elements. Sums in float16 and bytes are exempt: float16 differs here and there with the order of a sum, and
+kernels round bytes or cut them off."""
 
 PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 OF_RIGHT: Sequence[tuple[Fact, Fact, Callable[[Tensor], Tensor]]] = (
@@ -73,22 +73,22 @@ def known_pair(assignment: Assignment, evidence: Evidence) -> tuple[Mistake, Mis
                 answer := mistake.answer(**evidence.inputs)) is not None:
             answers.append((mistake, answer.to(right).reshape(right.shape)))
     added = [x for x in evidence.tensors.values() if x.shape == right.shape[right.ndim - x.ndim:]]
-    found = dict[tuple[str, str], tuple[Mistake, Mistake]]()
+    pairs = dict[tuple[str, str], tuple[Mistake, Mistake]]()
     for (one, first), (other, second) in combinations(answers[:MOST_MISTAKES], 2):
         both = [first + second - right, *((first - x) * (second - x) / (right - x) + x for x in (0 * right, *added))]
         if one.name != other.name and any(evidence.is_explained_by(answer, EXACT_AGREEMENT) for answer in both):
-            found[one.name, other.name] = one, other
-    return next(iter(found.values())) if len(found) == 1 else None
+            pairs[one.name, other.name] = one, other
+    return next(iter(pairs.values())) if len(pairs) == 1 else None
 
 
 def explain_values(evidence: Evidence) -> Hint | None:
     """Return what the wrong elements have in common, by their values and by their places; None if it is nothing
     known."""
     if evidence.count == 0 or evidence.broken:
-        return _where(evidence) if evidence.count else None
+        return _common_trait(evidence) if evidence.count else None
     evidence = evidence.of_numbers()
-    placed, found = _where(evidence), _values(evidence)
-    return replace(found, seen=both(placed.seen, found.seen)) if placed and found else placed or found
+    placed, hint = _common_trait(evidence), _values(evidence)
+    return replace(hint, seen=join(placed.seen, hint.seen)) if placed and hint else placed or hint
 
 
 def _values(evidence: Evidence) -> Hint | None:
@@ -98,13 +98,13 @@ def _values(evidence: Evidence) -> Hint | None:
         return None
     if not bool(got.any()):
         every = "all" if evidence.count == evidence.got.numel() else "wrong"
-        asked = "negative" if not bool(right.any()) else "bytes" if evidence.dtype == torch.uint8 else "look"
-        return Hint(fact(f"zero.{every}{'_negative' if asked == 'negative' else ''}"), fact(f"zero.{asked}"),
+        question = "negative" if not bool(right.any()) else "bytes" if evidence.dtype == torch.uint8 else "advice"
+        return Hint(fact(f"zero.{every}{'_negative' if question == 'negative' else ''}"), fact(f"zero.{question}"),
                     pattern="zero")
     if evidence.count < ENOUGH:
         return None
     if evidence.whole:
-        got, right = (one[evidence.wrong].to(torch.int64) for one in (
+        got, right = (tensor[evidence.wrong].to(torch.int64) for tensor in (
             evidence.comparison.got, evidence.comparison.expected))
         if bool(((apart := got - right) == apart[0]).all()):
             side = "large" if int(apart[0]) > 0 else "small"
@@ -116,10 +116,22 @@ def _values(evidence: Evidence) -> Hint | None:
                 int((evidence.wrong & light).sum()) >= max(ENOUGH, COVERAGE * int(light.sum()))):
             return Hint(fact("value.less", levels=LEVELS), fact("zero.bytes"), pattern="zero")
         if 0 < float(less.min()) <= float(less.max()) < LEVELS:
-            return Hint(fact("value.cut_off.seen"), fact("value.cut_off.look"), pattern="cut off")
-    for seen, look, answer in _answers(evidence):
+            return Hint(fact("value.cut_off.seen"), fact("value.cut_off.advice"), pattern="cut off")
+    for seen, advice, answer in _answers(evidence):
         if evidence.is_explained_by(answer):
-            return Hint(seen, look, pattern=ASKED)
+            return Hint(seen, advice, pattern=ASKED)
+    return _digits(got, right) if evidence.dtype == torch.float32 else None
+
+
+def _digits(got: Tensor, right: Tensor) -> Hint | None:
+    """Return a hint for float32 numbers that are right to as many digits as a narrower type has: rounding makes some
+    of them too large and some too small."""
+    off = (got - right) / right.abs()
+    if bool(((off > 0).double().mean() - 0.5).abs() > 0.3):
+        return None
+    for dtype, step in (("float16 or TF32", 2**-10), ("bfloat16", 2**-7)):
+        if bool((off.abs() <= 2 * step).double().mean() >= COVERAGE and off.abs().median() >= step / 16):
+            return Hint(fact("value.digits", dtype=dtype), fact("value.narrow", dtype=dtype), pattern=ASKED)
     return None
 
 
@@ -128,12 +140,12 @@ def _answers(evidence: Evidence) -> Iterator[tuple[Fact, Fact, Tensor]]:
     shape."""
     right, x = evidence.expected, evidence.inputs.get(evidence.output)
     if x is not None:
-        yield (fact("value.updated.seen", name=evidence.output), fact("value.updated.look", name=evidence.output),
+        yield (fact("value.updated.seen", name=evidence.output), fact("value.updated.advice", name=evidence.output),
                evidence.right(**{**evidence.inputs, evidence.output: torch.zeros_like(x)}))
     if evidence.large:
         return
-    for seen, look, answer in OF_RIGHT:
-        yield seen, look, answer(right)
+    for seen, advice, answer in OF_RIGHT:
+        yield seen, advice, answer(right)
     for of_one, step in (("element", 1), ("row", right.shape[-1])) if right.ndim else ():
         for side, shift in (("after", -step), ("before", step)):
             yield (fact("value.neighbour", unit=of_one, side=side), fact("value.place"),
@@ -143,18 +155,18 @@ def _answers(evidence: Evidence) -> Iterator[tuple[Fact, Fact, Tensor]]:
     for name, x in evidence.tensors.items():
         if x.shape == right.shape[right.ndim - x.ndim:]:
             yield fact("value.itself", name=name), fact("value.loaded"), x.expand_as(right)
-            yield fact("value.times.seen", name=name), fact("value.times.look", name=name), right * x
+            yield fact("value.times.seen", name=name), fact("value.times.advice", name=name), right * x
     # One difference or factor for all elements, or a factor for each row. Bytes that are nearly right fit any factor.
     known = evidence.finite & (evidence.comparison.wrong | (right != 0))
-    got, among = (torch.where(known, one, 0.0) for one in (evidence.got, right))
+    got, among = (torch.where(known, tensor, 0.0) for tensor in (evidence.got, right))
     for dims, of in (((*range(right.ndim),), "all elements"), ((-1,), "a row")) if (
             evidence.dtype.is_floating_point or evidence.whole) else ():
         factor = (got * among).sum(dims, keepdim=True) / (among * among).sum(dims, keepdim=True)
         if of == "all elements":
             more = float((got - among).sum() / known.sum())
-            look = fact("value.for_all", of=of)
-            yield fact(f"value.too_{'large' if more > 0 else 'small'}", more=f"{abs(more):.6g}"), look, right + more
-            yield fact("value.factor", factor=float(factor)), look, factor * right
+            advice = fact("value.for_all", of=of)
+            yield fact(f"value.too_{'large' if more > 0 else 'small'}", more=f"{abs(more):.6g}"), advice, right + more
+            yield fact("value.factor", factor=float(factor)), advice, factor * right
         elif right.ndim == 2 and right.shape[1] >= ENOUGH and right.shape[0] > 1:
             yield fact("value.rows"), fact("value.for_all", of=of), factor * right
     for name, x in evidence.tensors.items():
@@ -165,7 +177,7 @@ def _answers(evidence: Evidence) -> Iterator[tuple[Fact, Fact, Tensor]]:
                        evidence.right(**{**evidence.inputs, name: changed}))
 
 
-def _where(evidence: Evidence) -> Hint | None:
+def _common_trait(evidence: Evidence) -> Hint | None:
     """Return what the wrong elements have in common and the right ones have not; None if that is nothing known. If most
     wrong elements are NaN or infinite, only these count as wrong."""
     wrong = evidence.wrong & ~evidence.finite if evidence.broken else evidence.wrong
@@ -205,5 +217,5 @@ def _of_groups(wrong: Tensor, right: Tensor) -> Hint | None:
     for each in SHARES:
         place, alike = int(at[0]) % each, (wrong | right).flatten()[int(at[0]) % each::each]
         if bool((at % each == place).all()) and len(at) >= max(ENOUGH, COVERAGE * int(alike.sum())):
-            return Hint(fact("group.seen", place=PLACES[place], each=each), fact("group.look"), pattern="of groups")
+            return Hint(fact("group.seen", place=PLACES[place], each=each), fact("group.advice"), pattern="of groups")
     return None

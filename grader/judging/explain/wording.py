@@ -128,7 +128,7 @@ def mistaken(hint: str) -> Fact:
     return fact("mistake", hint=hint)
 
 
-def both(first: Fact | None, then: Fact | None) -> Fact | None:
+def join(first: Fact | None, then: Fact | None) -> Fact | None:
     """Return two sentences as one fact."""
     return fact("both", first=first, then=then) if first and then else first or then
 
@@ -136,12 +136,12 @@ def both(first: Fact | None, then: Fact | None) -> Fact | None:
 def say(words: Phrases, *facts: Fact | None) -> str:
     """Return facts as sentences of a language."""
     filling = _Filling(words.sentences)
-    return " ".join(filter(None, (filling.say(one).strip() for one in facts if one)))
+    return " ".join(filter(None, (filling.say(fact).strip() for fact in facts if fact)))
 
 
 def written_name(assignment: Assignment, name: str) -> str:
     """Return a parameter by the name that the function has for it in the file's language; "" for none."""
-    return next((one.name for one in assignment.takes if one.of[:1] == (name,)), name)
+    return next((parameter.name for parameter in assignment.takes if parameter.of[:1] == (name,)), name)
 
 
 def extent(sizes: Sequence[int]) -> str:

@@ -1,1 +1,1 @@
-"""Plans: asked of confined planners, held against rules as if they were forged, compiled."""
+"""Plans: requested from confined planners, checked as if they were forged, and compiled."""

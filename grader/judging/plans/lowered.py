@@ -1,7 +1,7 @@
-"""Lowered plans: each kernel is the text that its compiler gives to the assembler, each launch has the operands of the
+"""Lowered plans: a kernel is the text that its compiler gives to the assembler, and a launch has the operands of the
 machine code.
 
-The simulator of another language runs that text, thread by thread. So a run shows what the machine does where the
+The simulator of another language runs that text, thread by thread. Such a run shows how the machine behaves where the
 language of the kernel promises nothing.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from grader import languages
 from grader.device.driver import descriptor_part, float_bytes
-from grader.plan.compiled import Binary, DescriptorPart, Operand, Plain, ScratchAddress, TensorMap, Zeros
+from grader.plan.compiled import Binary, DescriptorPart, Operand, PlainArgument, ScratchAddress, TensorMap, Zeros
 from grader.plan.messages import kernel_key
 from grader.plan.plan import (
     POINTER_BYTES,
@@ -40,39 +40,39 @@ class CannotLower(Exception):
 
 
 def lowered(plan: Plan, binaries: Mapping[str, Binary], language: str) -> Plan:
-    """Return a plan's setup and first call, with kernels in the `language` of their machine text. `binaries` are those
-    of the plan's kernels, with their text, by `kernel_key`. Raises CannotLower."""
+    """Return a plan's setup and first call, with kernels in the `language` of their machine text. `binaries` has the
+    machine code of the plan's kernels, with its text, by `kernel_key`. Raises CannotLower."""
     buffers = list(plan.buffers)
-    made = [binaries[kernel_key(kernel)] for kernel in plan.kernels]
+    ordered = [binaries[kernel_key(kernel)] for kernel in plan.kernels]
     return Plan(
-        buffers=buffers, kernels=[_kernel(*pair, language) for pair in zip(plan.kernels, made, strict=True)],
-        setup=[_operation(one, made, buffers) for one in plan.setup],
-        first=[_operation(one, made, buffers) for one in plan.first])
+        buffers=buffers, kernels=[_kernel(*pair, language) for pair in zip(plan.kernels, ordered, strict=True)],
+        setup=[_operation(operation, ordered, buffers) for operation in plan.setup],
+        first=[_operation(operation, ordered, buffers) for operation in plan.first])
 
 
 def _kernel(kernel: Kernel, binary: Binary, language: str) -> Kernel:
     names = languages.of(kernel).argument_names(kernel)
 
-    def renamed(found: re.Match[str]) -> str:
-        number = int(found[1])
+    def rename(match: re.Match[str]) -> str:
+        number = int(match[1])
         operand = binary.metadata.operands[number] if number < len(binary.metadata.operands) else None
-        name = names[operand.argument] if isinstance(operand, Plain) and operand.argument < len(names) else ""
+        name = names[operand.argument] if isinstance(operand, PlainArgument) and operand.argument < len(names) else ""
         return f"param_{number}_{re.sub(r'[^0-9A-Za-z_]', '_', name)}"
 
-    text = re.sub(rf"\b{re.escape(binary.metadata.name)}_param_(\d{{1,4}})\b", renamed, binary.ptx)
+    text = re.sub(rf"\b{re.escape(binary.metadata.name)}_param_(\d{{1,4}})\b", rename, binary.ptx)
     return Kernel(language=language, name=kernel.name, symbol=binary.metadata.name, line=kernel.line, text=text,
                   signature=["operand"] * min(len(binary.metadata.operands), 64))
 
 
-def _operation(operation: Operation, made: Sequence[Binary], buffers: list[Buffer]) -> Operation:
+def _operation(operation: Operation, binaries: Sequence[Binary], buffers: list[Buffer]) -> Operation:
     if not isinstance(operation, Launch):
         return operation
-    metadata = made[operation.kernel].metadata
+    metadata = binaries[operation.kernel].metadata
     if metadata.cluster > 1 or operation.cluster > 1:
         raise CannotLower("a cluster")
     return operation.model_copy(update={
         "shared": metadata.shared + operation.shared, "programmatic": False,
-        "arguments": [_argument(one, operation, buffers) for one in metadata.operands]})
+        "arguments": [_argument(operand, operation, buffers) for operand in metadata.operands]})
 
 
 def _argument(operand: Operand, launch: Launch, buffers: list[Buffer]) -> Argument:
@@ -87,7 +87,7 @@ def _argument(operand: Operand, launch: Launch, buffers: list[Buffer]) -> Argume
         buffers.append(Buffer(bytes=operand.bytes * x * y * z, line=launch.line))
         return _address(len(buffers) - 1, 0)
     argument = launch.arguments[operand.argument]
-    if isinstance(operand, Plain):
+    if isinstance(operand, PlainArgument):
         return _bytes(float_bytes(argument)) if isinstance(argument, Float) else argument
     if isinstance(operand, DescriptorPart) and isinstance(argument, Descriptor):
         view = argument.view

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
 
 from grader import languages
 from grader.plan.compiled import Facts
@@ -28,7 +27,6 @@ class TooManyRegisters:
     threads: int
     registers: int
     most: int
-    failure: Literal["runtime_error"] = "runtime_error"
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,6 @@ class TooManyTogether:
     programs: int
     most: int
     registers: int = 0
-    failure: Literal["runtime_error"] = "runtime_error"
 
 
 def misfit(
@@ -65,46 +62,50 @@ def misfit(
 def tight_kernels(plan: Plan, device: Device) -> list[Kernel]:
     """Return the kernels of a plan whose number of registers decides whether a device starts their launches, or whether
     the programs of these wait for ever."""
+    traits = _traits(plan)
     return [plan.kernels[number] for number in dict.fromkeys(
-        one.kernel for one in _launches(plan) if one.cooperative or "waits" in _traits(plan, one) or (
-            "unbounded" in _traits(plan, one) and not occupancy(device, one.threads, MOST_REGISTERS, 0)[0]))]
+        launch.kernel for launch in _launches(plan) if launch.cooperative or "waits" in traits[launch.kernel] or (
+            "unbounded" in traits[launch.kernel] and not occupancy(device, launch.threads, MOST_REGISTERS, 0)[0]))]
 
 
 def misfits(
     plan: Plan, device: Device, facts: Mapping[int, Facts]
 ) -> Iterator[TooManyTogether | TooManyRegisters]:
-    """Yield the reasons why the device does not start launches of a plan. `facts` are those of the plan's kernels, by
-    number."""
-    for one in _launches(plan):
-        if (found := misfit(one, plan.kernels[one.kernel], device, facts.get(one.kernel))) is not None:
-            yield found
+    """Yield the reasons why the device does not start launches of a plan. `facts` has the facts of the plan's kernels,
+    by number."""
+    for launch in _launches(plan):
+        if (problem := misfit(launch, plan.kernels[launch.kernel], device, facts.get(launch.kernel))) is not None:
+            yield problem
 
 
 def waits(plan: Plan, device: Device, facts: Mapping[int, Facts]) -> bool:
     """Return whether programs of a launch may wait for later ones that the device cannot hold beside them. That counts
     only if registers or shared memory are the reason: the programs' threads alone would let it hold more."""
+    traits = _traits(plan)
     return any(
-        "waits" in _traits(plan, one) and not one.cooperative
-        and _resident(one, device, facts.get(one.kernel)) < min(prod(one.grid), _resident(one, device))
-        for one in _launches(plan))
+        "waits" in traits[launch.kernel] and not launch.cooperative
+        and _resident(launch, device, facts.get(launch.kernel)) < min(prod(launch.grid), _resident(launch, device))
+        for launch in _launches(plan))
 
 
-def crowded(plan: Plan, device: Device, facts: Mapping[int, Facts]) -> Iterator[tuple[Launch, int]]:
-    """Yield the launches whose programs may wait for each other and are more than the device holds at a time, with the
-    number that it holds."""
-    for one in _launches(plan):
-        held = _resident(one, device, facts.get(one.kernel))
-        if "waits" in _traits(plan, one) and not one.cooperative and held < prod(one.grid):
-            yield one, held
+def crowded_kernels(plan: Plan, device: Device, facts: Mapping[int, Facts]) -> dict[int, int]:
+    """Return the kernels, by number, whose programs may wait for each other and are in some launch more than the device
+    holds at a time, with the number that it holds of the first such launch."""
+    traits, crowded = _traits(plan), dict[int, int]()
+    for launch in _launches(plan):
+        held = _resident(launch, device, facts.get(launch.kernel))
+        if "waits" in traits[launch.kernel] and not launch.cooperative and held < prod(launch.grid):
+            crowded.setdefault(launch.kernel, held)
+    return crowded
 
 
 def _launches(plan: Plan) -> list[Launch]:
-    return [one for each in (plan.setup, *plan.calls()) for one in each if isinstance(one, Launch)]
+    return [operation for call in (plan.setup, *plan.calls()) for operation in call if isinstance(operation, Launch)]
 
 
-def _traits(plan: Plan, launch: Launch) -> frozenset[languages.Trait]:
-    kernel = plan.kernels[launch.kernel]
-    return languages.of(kernel).traits(kernel)
+def _traits(plan: Plan) -> list[frozenset[languages.Trait]]:
+    """Return the traits of a plan's kernels. A text may be large, and its launches many: it is read once for all."""
+    return [languages.of(kernel).traits(kernel) for kernel in plan.kernels]
 
 
 def _resident(launch: Launch, device: Device, facts: Facts | None = None) -> int:

@@ -1,6 +1,6 @@
 """Rules for plans, which the judge checks before anything of a plan is run.
 
-A plan comes from a process that may be hostile, but an honest mistake ends here too. So a fault that host code can
+A plan comes from a process that may be hostile, but honest mistakes are found here, too. A fault that host code can
 cause is a problem of the student's, with its line; a fault that only a forged plan can have raises `Malformed`.
 """
 
@@ -14,12 +14,13 @@ from typing import Literal
 
 from grader import languages
 from grader.judging.plans.residency import TooManyRegisters, TooManyTogether, misfit
-from grader.languages import Foreign
+from grader.languages import ForeignCode
 from grader.plan.device import MAX_GRID, Device
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import (
     CAST,
     ITEM_BYTES,
+    LARGEST,
     POINTER_BYTES,
     Argument,
     Buffer,
@@ -36,16 +37,11 @@ from grader.plan.plan import (
     Plan,
     Structure,
     View,
-    named,
-    pointed,
+    pointed_buffers,
+    touched_buffers,
 )  # fmt: skip
 
 MOST_PROBLEMS = 16
-# Largest finite value of each type: PyTorch refuses to fill with more.
-LARGEST: dict[DType, float] = {
-    "float32": (2 - 2**-23) * 2.0**127, "float16": 65_504.0, "bfloat16": (2 - 2**-7) * 2.0**127,
-    "float8_e4m3fn": 448.0, "float8_e5m2": 57_344.0,
-}  # fmt: skip
 # Host memory that a plan's own buffers may take: no cgroup bounds an executor's.
 HOST_BYTES = 8 << 30
 
@@ -59,7 +55,6 @@ class GridTooLarge:
     axis: Literal["x", "y", "z"]
     programs: int
     most: int
-    failure: Literal["runtime_error"] = "runtime_error"
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,6 @@ class TooMuchMemory:
     most: int
     line: Line
     on: Literal["device", "host"] = "device"
-    failure: Literal["memory_limit"] = "memory_limit"
 
 
 @dataclass(frozen=True)
@@ -82,7 +76,6 @@ class BeyondBuffer:
     line: Line
     beyond: int
     kernel: str = ""
-    failure: Literal["runtime_error"] = "runtime_error"
 
 
 @dataclass(frozen=True)
@@ -92,7 +85,6 @@ class HostMemory:
     kernel: str
     line: Line
     given: str
-    failure: Literal["runtime_error"] = "runtime_error"
 
 
 @dataclass(frozen=True)
@@ -103,7 +95,6 @@ class NotOnTarget:
     line: Line
     option: str
     target: str
-    failure: Literal["runtime_error"] = "runtime_error"
 
 
 @dataclass(frozen=True)
@@ -111,7 +102,6 @@ class NothingToCopy:
     """A copy from one of the submission's own tensors that no earlier launch or copy has taken."""
 
     line: Line
-    failure: Literal["runtime_error"] = "runtime_error"
 
 
 Problem = (
@@ -125,22 +115,22 @@ def check(
     """Return the problems of a plan that are the student's doing, each once, in the plan's order. A plan with problems
     may not be run. Raises Malformed for a plan that no planner of ours writes.
 
-    `given` are the parameters that the plan was asked for. With `copies` the plan may copy any tensor, else only a
+    `given` are the parameters of the planned call. With `copies` the plan may copy any tensor, else only a
     temporary, in the order of memory, onto a whole tensor. `memory` is the most bytes that temporaries may take in all
     (by default the device's memory).
     """
     return _Check(plan, given, device, copies, device.total_memory if memory is None else memory).problems()
 
 
-def foreign(plan: Plan) -> list[tuple[Kernel, Foreign]]:
+def foreign(plan: Plan) -> list[tuple[Kernel, ForeignCode]]:
     """Return what a plan's kernels use beyond their language: inline assembly, foreign functions and kernels of
     libraries."""
-    return [(kernel, one) for kernel in plan.kernels for one in languages.of(kernel).read_kernel(kernel)]
+    return [(kernel, code) for kernel in plan.kernels for code in languages.of(kernel).read_kernel(kernel)]
 
 
 def check_kernels(kernels: Sequence[Kernel], language: str = "") -> None:
-    """Raise Malformed for a kernel that no planner of ours writes, or that is not in the file's `language`, if that is
-    given, nor in the one that it lowers to."""
+    """Raise Malformed for a kernel that no planner of ours writes and, if the file's `language` is given, for one in
+    another language than this one and the one that it lowers to."""
     for kernel in kernels:
         if language and kernel.language not in (language, languages.front_ends()[language].lowers_to):
             raise Malformed(f"a kernel in {kernel.language[:20]!a}; its file is in {language!a}")
@@ -154,10 +144,10 @@ class _Check:
         self.device = device
         self.copies = copies
         self.memory = memory
-        self.given = [one for one in given if isinstance(one, GivenTensor)]
+        self.given = [parameter for parameter in given if isinstance(parameter, GivenTensor)]
         # Buffers that an earlier launch or copy has taken.
-        self.settled: set[int] = set()
-        self.found: dict[Problem, None] = {}
+        self.used_buffers: set[int] = set()
+        self.noted: dict[Problem, None] = {}
 
     def problems(self) -> list[Problem]:
         self._buffers()
@@ -166,35 +156,36 @@ class _Check:
             _printable(tuner.kernel + tuner.configuration)
             if tuner.chosen >= tuner.candidates:
                 raise Malformed("a tuner that chose none of its configurations")
-        if any(number >= len(self.plan.kernels) for number in self.plan.asked):
+        if any(number >= len(self.plan.kernels) for number in self.plan.resource_queries):
             raise Malformed("the resources of a kernel that is not there")
         for operations in (self.plan.setup, self.plan.first, self.plan.steady or []):
             self._operations(operations)
         self._calls()
-        return list(self.found)[:MOST_PROBLEMS]
+        return list(self.noted)[:MOST_PROBLEMS]
 
     def _buffers(self) -> None:
         buffers = self.plan.buffers
         first, others = buffers[: len(self.given)], buffers[len(self.given) :]
-        expected = [(one.name, one.bytes, one.place) for one in self.given]
-        if [(one.given, one.bytes, one.place) for one in first] != expected:
+        expected = [(tensor.name, tensor.bytes, tensor.place) for tensor in self.given]
+        if [(buffer.given, buffer.bytes, buffer.place) for buffer in first] != expected:
             raise Malformed("given buffers that are not those of the parameters")
-        if any(one.given for one in others):
+        if any(buffer.given for buffer in others):
             raise Malformed("a given buffer that no parameter has")
         self._room(others, self.memory, "device")
-        self._room([one for one in others if one.place != "device"], HOST_BYTES, "host")
+        self._room([buffer for buffer in others if buffer.place != "device"], HOST_BYTES, "host")
 
     def _room(self, buffers: Sequence[Buffer], most: int, on: Literal["device", "host"]) -> None:
-        total = sum(one.bytes for one in buffers)
+        total = sum(buffer.bytes for buffer in buffers)
         if total > most:
-            self._note(TooMuchMemory(total, most, max(buffers, key=lambda one: one.bytes).line, on))
+            self._note(TooMuchMemory(total, most, max(buffers, key=lambda buffer: buffer.bytes).line, on))
 
     def _calls(self) -> None:
         """Check that setup and calls touch only what they may: see `Plan`."""
-        setup = {number for one in self.plan.setup for number in named(one)}
+        setup = {number for operation in self.plan.setup for number in touched_buffers(operation)}
         if any(number < len(self.given) for number in setup):
             raise Malformed("setup touches a given buffer")
-        if self.plan.steady is None and setup & {number for one in self.plan.first for number in named(one)}:
+        first = {number for operation in self.plan.first for number in touched_buffers(operation)}
+        if self.plan.steady is None and setup & first:
             raise Malformed("a call that uses what setup made, and no steady call")
         if any(one >= number for call in self.plan.calls() for number, operation in enumerate(call)
                for one in operation.after or ()):
@@ -202,15 +193,15 @@ class _Check:
 
     def _operations(self, operations: Operations) -> None:
         for operation in operations:
-            if any(number >= len(self.plan.buffers) for number in named(operation)):
+            if any(number >= len(self.plan.buffers) for number in touched_buffers(operation)):
                 raise Malformed("a buffer that is not there")
             match operation:
                 case Fill(target=target, value=value, line=line):
-                    self._written(target.buffer)
+                    self._mark_written(target.buffer)
                     self._dense(target, line)
                     _check_value(value, target.dtype)
                 case Data(buffer=buffer, contents=contents):
-                    self._written(buffer)
+                    self._mark_written(buffer)
                     size, room = len(base64.b64decode(contents)), self.plan.buffers[buffer].bytes
                     if size > room:
                         raise Malformed("data beyond its buffer")
@@ -218,16 +209,16 @@ class _Check:
                         raise Malformed("data in a part of a tensor, or in the output")
                 case Copy():
                     self._copy(operation)
-                    self.settled |= named(operation)
+                    self.used_buffers |= touched_buffers(operation)
                 case Launch():
                     self._launch(operation)
-                    self.settled |= named(operation)
+                    self.used_buffers |= touched_buffers(operation)
 
     def _copy(self, copy: Copy) -> None:
         source, target = copy.source, copy.target
         if source.shape != target.shape:
             raise Malformed("a copy between different shapes")
-        self._written(target.buffer)
+        self._mark_written(target.buffer)
         self._view(source, copy.line)
         self._dense(target, copy.line)
         if any(size > 1 and not stride for size, stride in zip(target.shape, target.strides, strict=True)):
@@ -245,7 +236,7 @@ class _Check:
             raise Malformed("a copy to a piece of a tensor")
         if source.dtype != target.dtype and not {source.dtype, target.dtype} <= CAST:
             raise Malformed(f"a copy of {source.dtype} as {target.dtype}")
-        if source.buffer not in self.settled:
+        if source.buffer not in self.used_buffers:
             self._note(NothingToCopy(copy.line))
 
     def _backwards(self, copy: Copy) -> None:
@@ -283,9 +274,9 @@ class _Check:
 
     def _argument(self, argument: Argument, kernel: str, line: Line) -> None:
         """Check what an argument points to."""
-        for number, offset in pointed(argument):
+        for number, offset in pointed_buffers(argument):
             buffer = self.plan.buffers[number]
-            beyond = self._beyond(argument.view) if isinstance(argument, Descriptor) else offset - buffer.bytes
+            beyond = self._bytes_beyond(argument.view) if isinstance(argument, Descriptor) else offset - buffer.bytes
             if beyond > 0:
                 self._note(BeyondBuffer(buffer.given, line, beyond, kernel))
             if buffer.place == "host":
@@ -294,7 +285,7 @@ class _Check:
             _check_inner(argument)
 
     def _view(self, view: View, line: Line) -> None:
-        beyond = self._beyond(view)
+        beyond = self._bytes_beyond(view)
         if beyond > 0:
             self._note(BeyondBuffer(self.plan.buffers[view.buffer].given, line, beyond))
 
@@ -302,21 +293,21 @@ class _Check:
         """Check a view that is written: PyTorch refuses to write one element through several indices."""
         self._view(view, line)
         buffer = self.plan.buffers[view.buffer]
-        if self._beyond(view) <= 0 and prod(view.shape) * ITEM_BYTES[view.dtype] > buffer.bytes:
+        if self._bytes_beyond(view) <= 0 and prod(view.shape) * ITEM_BYTES[view.dtype] > buffer.bytes:
             raise Malformed("a written view with more elements than its buffer")
 
-    def _beyond(self, view: View) -> int:
+    def _bytes_beyond(self, view: View) -> int:
         """Return the number of bytes by which a view ends after its buffer; not positive for a view inside it."""
         if len(view.shape) != len(view.strides) or view.offset % ITEM_BYTES[view.dtype]:
             raise Malformed("a view whose strides or offset no tensor has")
         return view.end - self.plan.buffers[view.buffer].bytes
 
-    def _written(self, number: int) -> None:
+    def _mark_written(self, number: int) -> None:
         if number < len(self.given) and not self.given[number].output:
             raise Malformed("an input is written")
 
     def _note(self, problem: Problem) -> None:
-        self.found[problem] = None
+        self.noted[problem] = None
 
 
 def _check_inner(argument: Structure) -> None:
@@ -337,8 +328,9 @@ def _in_order(view: View) -> bool:
 
 
 def _check_value(value: float, dtype: DType) -> None:
-    if "float" in dtype:
-        if isfinite(value) and abs(value) > LARGEST.get(dtype, value):
+    if dtype in LARGEST:
+        # PyTorch refuses to fill with more.
+        if isfinite(value) and abs(value) > LARGEST[dtype]:
             raise Malformed(f"a value that {dtype} does not have")
         return
     bits = 1 if dtype == "bool" else 8 * ITEM_BYTES[dtype]

@@ -12,10 +12,10 @@ from grader.course.assignment import Assignment, check_strides
 from grader.course.cases import Case, shape_of, strides_of
 from grader.course.parameters import Scalar
 from grader.course.submission import Source
-from grader.judging.checks import SOURCE, case_check
-from grader.judging.evidence.large import look_at_all
+from grader.judging.checks import SOURCE, case_check, results
+from grader.judging.evidence.large import sample_large_cases
 from grader.judging.judge import judge
-from grader.judging.prepared import Prepared
+from grader.judging.prepared import PreparedTask
 from grader.plan.plan import Plan
 
 # A long size: a loop that takes one tile, or a block that covers a row, is right up to some size.
@@ -34,31 +34,28 @@ class Proof(NamedTuple):
     whole: bool
 
 
-def proved(prepared: Prepared, case: Case, text: str) -> Proof | None:
+def proved(prepared: PreparedTask, case: Case, text: str) -> Proof | None:
     """Return the proof that `text` is a right file; None if a case fails, has no plan, or shows an error in a sample of
     sizes that only a GPU runs. `case` failed with the student's file. Hidden cases take no part: a proof would reveal
     them. Raises InfrastructureError."""
     task = prepared.task
     small = task.assignment.cases_for("cpu")
-    public = [one for one in small if not one.hidden]
-    large = [one for one in task.assignment.cases if not one.hidden and one not in small]
+    public = [case for case in small if not case.hidden]
+    large = [case for case in task.assignment.cases if not case.hidden and case not in small]
     seed = hashlib.blake2b(b"proof", key=task.seed[:64], digest_size=16).digest()
     # The failed case first, since most wrong edits fail there.
-    cases = (case, *(one for one in public if one != case), *fresh(task.assignment, case, random.Random(seed)))
+    cases = (case, *(other for other in public if other != case), *fresh(task.assignment, case, random.Random(seed)))
     assignment = task.assignment.model_copy(update={"cases": (*cases, *large), "timed": ()})
-    tried = Prepared(replace(task, assignment=assignment, seed=seed, device="cpu",
-                             source=Source(content=text.encode(), file=task.source.file)))
+    tried = PreparedTask(replace(task, assignment=assignment, seed=seed, device="cpu",
+                                 source=Source(content=text.encode(), file=task.source.file)))
     with closing(judge(tried, [SOURCE, *map(case_check, cases)])) as outcomes:
-        for outcome in outcomes:
-            if outcome.error is not None:
-                raise outcome.error
-            if outcome.check.outcome != "passed":
-                return None
+        if any(check.outcome != "passed" for check in results(outcomes)):
+            return None
     plans = {name: plan for name, plan in tried.plan().plans.items() if isinstance(plan, Plan)}
-    looks = look_at_all(tried, plans)
-    if len(plans) < len(cases) + len(large) or any(look.detail for look in looks):
+    samples = sample_large_cases(tried, plans)
+    if len(plans) < len(cases) + len(large) or any(sample.detail for sample in samples):
         return None
-    return Proof(len(cases), not any(look.unseen for look in looks))
+    return Proof(len(cases), not any(sample.unsampled for sample in samples))
 
 
 def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case]:
@@ -71,12 +68,12 @@ def fresh(assignment: Assignment, case: Case, drawn: random.Random) -> list[Case
     for long in names:
         sizes.append({name: drawn.randint(LONG + 1, LONG + 300) if name == long else drawn.randint(*FEW)
                       for name in names})
-    for one in sizes:
-        one.update({name: drawn.choice(allowed) for name, allowed in assignment.choices.items()})
-    found = [Case(name=f"proof-{number}", sizes=one, strides=case.strides, dtypes=case.dtypes)
-             for number, one in enumerate(sizes)]
-    return [one for one in found if _laid_out(assignment, one)
-            and (assignment.fits is None or assignment.fits(one.sizes))]
+    for size in sizes:
+        size.update({name: drawn.choice(allowed) for name, allowed in assignment.choices.items()})
+    cases = [Case(name=f"proof-{number}", sizes=size, strides=case.strides, dtypes=case.dtypes)
+             for number, size in enumerate(sizes)]
+    return [case for case in cases if _laid_out(assignment, case)
+            and (assignment.fits is None or assignment.fits(case.sizes))]
 
 
 def _laid_out(assignment: Assignment, case: Case) -> bool:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from grader.course.cases import Case
 from grader.judging.explain.wording import phrases_of, say
-from grader.judging.prepared import Prepared
+from grader.judging.prepared import PreparedTask
 from grader.judging.repair.proof import Proof, proved
 from grader.judging.repair.trial import Trial
-from grader.judging.repair.words import line_of, told
+from grader.judging.repair.words import change_fact, line_of
 from grader.languages.phrases import fact
 from grader.plan.edits import MOST_EDITED, Edit, difference, edited
 from grader.plan.plan import Malformed
@@ -25,8 +25,8 @@ MENDED = ("wrong_answer", "runtime_error")
 
 @dataclass(frozen=True)
 class Pace:
-    """Numbers of edits to try: `first` together, then twice as many each time, up to `most` together; `after` more
-    behind the first that is proved; and the `share` of those that a course allows."""
+    """Numbers of edits to try: `first` together, then four times as many each time, up to `most` together; `after`
+    more behind the first that is proved; and the `share` of those that a course allows."""
 
     first: int
     most: int
@@ -34,8 +34,8 @@ class Pace:
     share: float
 
 
-# A process takes as long to start as two files to be planned, and most searches end early. A better change may follow
-# the first that is proved. Likelier changes come earlier, so some dozens more are tried.
+# Processes for a batch take as long to start as ten files to be planned. A better change may follow the first that is
+# proved. Likelier changes come earlier, so some dozens more are tried: as many as the second batch has.
 PLANNED = Pace(first=15, most=MOST_EDITED, after=60, share=1)
 # Files are built together: one more takes a tenth of a second, and one alone takes more than a second.
 BUILT = Pace(first=20, most=MOST_EDITED, after=4, share=1 / 10)
@@ -46,6 +46,8 @@ BUILT = Pace(first=20, most=MOST_EDITED, after=4, share=1 / 10)
 PROCESSOR_SECONDS = 60.0
 # Seconds of wall time, since a file that waits uses no processor.
 MOST_SECONDS = 180
+# Seconds between two measurements of the processors' time: each reads all processes of the machine.
+MEASURE_SECONDS = 1.0
 # A file may be made so that many edits pass a case, and each proof takes as long as ten trials.
 MOST_PROOFS = 8
 MOST_LINES = 16
@@ -57,38 +59,44 @@ NEARLY = 0.5
 
 @dataclass
 class _Search:
-    """A search's state: the lines that evidence names, the edits that were `tried`, how many proofs were begun, the
-    edits that were proved, each with its proof, and what the clock and the processors' time read when it began."""
+    """A search's state: the lines that evidence names, the numbers of edits `tried` and of proofs `begun`, the proved
+    edits with their proofs, the times of the clock and of the processors at its beginning, the processor seconds that
+    it had `spent` at the last measurement, and the time at which the next one is `due`."""
 
-    prepared: Prepared
+    prepared: PreparedTask
     case: Case
     lines: Sequence[int]
     tried: int = 0
     begun: int = 0
-    found: list[tuple[Edit, Proof]] = field(default_factory=list)
+    proofs: list[tuple[Edit, Proof]] = field(default_factory=list)
     clock: float = field(default_factory=time.monotonic)
     processors: float = field(default_factory=processor_seconds)
+    spent: float = 0.0
+    due: float = 0.0
 
     def prove(self, edit: Edit, text: str) -> bool:
         """Return whether the edit is the first that is proved."""
         self.begun += 1
         if proof := proved(self.prepared, self.case, text):
-            self.found.append((edit, proof))
-        return proof is not None and len(self.found) == 1
+            self.proofs.append((edit, proof))
+        return proof is not None and len(self.proofs) == 1
 
     def likelier(self, edit: Edit) -> bool:
         """Return whether a proof of `edit` would be reported beside the best one that was found, or instead of it."""
-        best = min((_badness(one) for one, _ in self.found), default=None)
+        best = min((_badness(edit) for edit, _ in self.proofs), default=None)
         return best is None or best[0] or edit.weight <= best[1] + NEARLY
 
     @property
     def over(self) -> bool:
-        return (self.begun >= MOST_PROOFS or time.monotonic() - self.clock > MOST_SECONDS
-                or processor_seconds() - self.processors > PROCESSOR_SECONDS)
+        now = time.monotonic()
+        if now >= self.due:
+            self.spent, self.due = processor_seconds() - self.processors, now + MEASURE_SECONDS
+        return self.begun >= MOST_PROOFS or now - self.clock > MOST_SECONDS or self.spent > PROCESSOR_SECONDS
 
 
 def repaired(
-    prepared: Prepared, checks: Sequence[CheckResult], progress: Callable[[int, int], object] = lambda tried, most: None
+    prepared: PreparedTask, checks: Sequence[CheckResult],
+    progress: Callable[[int, int], object] = lambda tried, most: None
 ) -> Repair | None:
     """Return a change of a wrong file that makes every case right; None if there is none among those tried, or nothing
     to mend. `checks` are the outcomes of the task. `progress` is called with the number of edits that were tried, and
@@ -99,20 +107,20 @@ def repaired(
         return None
     search = _Search(prepared, case, _lines(checks))
     _search(search, hints.tries, progress)
-    if not search.found:
+    if not search.proofs:
         return None
-    found = sorted(search.found, key=lambda one: _badness(one[0]))
-    best, proof = found[0]
-    near = [one for one in found if one[0].workaround == best.workaround and one[0].weight <= best.weight + NEARLY]
+    proofs = sorted(search.proofs, key=lambda pair: _badness(pair[0]))
+    best, proof = proofs[0]
+    near = [pair for pair in proofs if pair[0].workaround == best.workaround and pair[0].weight <= best.weight + NEARLY]
     edits, whole = [edit for edit, _ in near], all(proof.whole for _, proof in near)
     return Repair(
         level=hints.level, line=line_of(task.text, edits), kind=best.kind,
-        told=say(phrases_of(task.assignment, task.text), told(task.text, edits, hints.level),
+        told=say(phrases_of(task.assignment, task.text), change_fact(task.text, edits, hints.level),
                  None if whole else fact("repair.untried")),
         diff=difference(task.text, edited(task.text, best)), tried=search.tried, cases=proof.cases)
 
 
-def failed_case(prepared: Prepared, checks: Sequence[CheckResult]) -> Case | None:
+def failed_case(prepared: PreparedTask, checks: Sequence[CheckResult]) -> Case | None:
     """Return the smallest public case that failed and that a simulator can run. Cases with a size of 1 hide most
     errors, and come last. None if the verdict is not one that an edit can mend."""
     if decisive(checks)[0] not in MENDED:
@@ -129,7 +137,7 @@ def _lines(checks: Sequence[CheckResult]) -> list[int]:
 
 
 def _search(search: _Search, tries: int, progress: Callable[[int, int], object]) -> None:
-    pace = BUILT if search.prepared.preparing.builds else PLANNED
+    pace = BUILT if search.prepared.toolchain.builds else PLANNED
     text = search.prepared.task.text
     trial = Trial(search.prepared, search.case)
     try:
@@ -142,7 +150,7 @@ def _search(search: _Search, tries: int, progress: Callable[[int, int], object])
             progress(search.tried, len(edits))
             batch = edits[search.tried:min(most, search.tried + size)]
             texts = [changed for _, changed in batch]
-            first, size = not search.tried, min(2 * size, pace.most)
+            first, size = not search.tried, min(4 * size, pace.most)
             right = trial.right([text, *texts] if first else texts)
             # If an edit has ended the planner, nothing is known of the file as it stands.
             if first and (next(right) or (trial.lost and next(trial.right([text])))):

@@ -31,12 +31,11 @@ class Spot(NamedTuple):
 
 
 def line_of(text: str, edits: Sequence[Edit]) -> int:
-    """Return the line to look at, the first of the best edit; 0 if edits in more than MOST_PLACES places are as
-    good."""
+    """Return the first line of the best edit; 0 if edits in more than MOST_PLACES places are as good."""
     return edits[0].line if len({_spot(text, edit) for edit in edits}) <= MOST_PLACES else 0
 
 
-def told(text: str, edits: Sequence[Edit], level: Level) -> Fact:
+def change_fact(text: str, edits: Sequence[Edit], level: Level) -> Fact:
     """Return a fact about edits of a file that were proved, which are as good as each other, the best first. At the
     level "edit", the report shows the edit beside its sentence."""
     best = edits[0]

@@ -108,7 +108,7 @@ class Arena:
     contents; on either side of each lie at least 64 KiB and a row of guard zone.
 
     The zones hold NaN, so that a read out of bounds shows in the answer, or a secret pattern for memory that is
-    written. `guard` writes the zones, `touched` checks them. The arena lies in `allocation`, which has room for it, or
+    written. `guard` writes the zones, `overruns` checks them. The arena lies in `allocation`, which has room for it, or
     makes an allocation of its own. Raises buffers.NoRoomError.
     """
 
@@ -139,9 +139,9 @@ class Arena:
         """Write all guard zones."""
         self._guards.write()
 
-    def touched(self) -> list[int]:
+    def overruns(self) -> list[int]:
         """Return the indices of pieces whose guard zones have changed. Waits for the device."""
-        return self._guards.touched()
+        return self._guards.overruns()
 
     def close(self) -> None:
         """Free the arena's own allocation, if it has one. Unbind it from executors first, and use none of its tensors

@@ -14,7 +14,7 @@ import torch
 
 from grader.course import parameters
 from grader.course.parameters import DType
-from grader.plan.plan import spanned
+from grader.plan.plan import memory_span
 
 # See memfd_create(2) and "File sealing" in fcntl(2).
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
@@ -47,7 +47,7 @@ class HostTensor:
     def __init__(
         self, shape: Sequence[int], dtype: DType, strides: Sequence[int] = (), *, sparse: bool = False
     ) -> None:
-        size = spanned(shape, strides) * DTYPES[dtype].itemsize
+        size = memory_span(shape, strides) * DTYPES[dtype].itemsize
         self.descriptor = -1
         try:
             self.descriptor = memory_file(size)

@@ -15,14 +15,14 @@ import torch
 from grader import home
 from grader.plan.device import Device
 
-_TURN = threading.RLock()
+_LOCK = threading.RLock()
 
 
 @contextmanager
-def turn() -> Iterator[None]:
+def exclusive() -> Iterator[None]:
     """Hold the GPU's lock for the block, so that no other thread of this process works there: it may be timing a
     replay. The GPU has finished the block's work when the lock is released."""
-    with _TURN:
+    with _LOCK:
         try:
             yield
         finally:
@@ -33,7 +33,7 @@ def turn() -> Iterator[None]:
 def no_gpu() -> str:
     """Return the reason why this machine cannot grade on a GPU; "" if it can."""
     if not torch.cuda.is_available():
-        return "torch sees no CUDA device; a GPU and a CUDA build of torch expected"
+        return "torch sees no CUDA device: there is no GPU, or torch is no CUDA build"
     if importlib.util.find_spec("cuda") is None or importlib.util.find_spec("cuda.bindings") is None:
         return f"cuda-bindings is not installed ({home.PIP} cuda-bindings)"
     return ""

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 
 from grader.judging.running.buffers import memory_file
 from grader.plan import wire
-from grader.sandbox.forkserver.conversation import Conversation, Lost
+from grader.sandbox.forkserver.conversation import Conversation, LostAnswer
 
 Start = Callable[[], Conversation]
 M = TypeVar("M", bound=wire.Message)
@@ -19,13 +19,13 @@ M = TypeVar("M", bound=wire.Message)
 def exchange(
     start: Start, request: wire.Message, replies: TypeAdapter[M], contents: Sequence[bytes], room: int, *,
     seconds: float,
-) -> tuple[M | Lost, bytes]:
-    """Send a request to a new confined process. Returns its reply, and as many bytes of its answer as the reply says.
+) -> tuple[M | LostAnswer, bytes]:
+    """Send a request to a new confined process. Returns its reply, and its answer, whose size the reply says.
 
     Memory files go with the request: one for each of `contents`, then one of `room` bytes for the answer. The process
     has ended when this returns. Raises InfrastructureError.
     """
-    files = [memory_file(contents=one) for one in contents]
+    files = [memory_file(contents=content) for content in contents]
     files.append(memory_file(room))
     try:
         reply = ask_once(start, request, replies, files, seconds=seconds)
@@ -38,7 +38,7 @@ def exchange(
 
 def ask_once(
     start: Start, request: wire.Message, replies: TypeAdapter[M], files: list[int], *, seconds: float
-) -> M | Lost:
+) -> M | LostAnswer:
     """Send a request to a new confined process, with the descriptors `files`, and return its reply. The process has
     ended when this returns. Raises InfrastructureError."""
     process = start()

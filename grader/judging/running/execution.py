@@ -12,22 +12,23 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Literal, TypeVar
 
 import torch
 
 from grader.device import messages
+from grader.errors import InfrastructureError
 from grader.judging.running.arena import Allocation, Arena, Piece
 from grader.judging.running.buffers import memory_file
-from grader.judging.running.device import turn
-from grader.judging.running.fork_servers import executor_fork_server
+from grader.judging.running.device import exclusive
+from grader.judging.running.fork_servers import LaneForkServer
 from grader.plan import frames, wire
 from grader.plan.compiled import Binary
 from grader.plan.messages import Given
 from grader.plan.plan import Plan
 from grader.sandbox.forkserver import conversation
-from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
 
 # The first start makes a CUDA context, and waits where several are made at once.
 OPEN_SECONDS = 60.0
@@ -42,15 +43,9 @@ Slot = Mapping[str, Piece]
 
 
 @dataclass(frozen=True)
-class Done:
-    """A finished call. `touched`: the indices of the plan's temporaries around which a kernel wrote."""
-
-    touched: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Taken:
-    """Seconds of a replay by the host's clock and by the device's. Launch, `Look` and synchronisation are included."""
+class ReplaySeconds:
+    """Seconds of a replay by the host's clock and by the device's. Launch, `ElementSample` and synchronisation are
+    included."""
 
     host: float
     device: float
@@ -70,7 +65,7 @@ class GpuFailure:
 
 
 @dataclass(frozen=True)
-class Look:
+class ElementSample:
     """A copy of single elements of `source` to `target`, made after the last slot in the same stream.
 
     `positions` (int64) index `source` as one flat tensor of `target`'s dtype: see `position`. The judge writes them
@@ -100,11 +95,11 @@ class Executor:
     InfrastructureError.
 
     The constructor returns when the process is forked; `open`, or the first call, waits for its CUDA context. The fork
-    server `fork_server` has the role "executor" and no other worker. The folder `cache` retains compiled baselines.
+    server `fork_server` has the role "executor". The folder `cache` retains compiled baselines.
     """
 
-    def __init__(self, fork_server: ForkServer, cache: Path) -> None:
-        self._conversation = conversation.Conversation(fork_server, "executor", LIMITS)
+    def __init__(self, fork_server: LaneForkServer, cache: Path) -> None:
+        self._conversation = fork_server.fork("executor", LIMITS)
         self._cache = cache
         self._allocations: list[Allocation] = []
         self._opened = False
@@ -118,28 +113,26 @@ class Executor:
         """Return the last part of the process's output: prints of kernels, warnings of PyTorch."""
         return self._conversation.printed
 
-    def load(self, plan: Plan, binaries: Sequence[Binary], *, seconds: float = LOAD_SECONDS) -> int | GpuFailure:
+    def load(self, plan: Plan, binaries: Sequence[Binary]) -> int | GpuFailure:
         """Load a plan's machine code. Returns the program's number."""
         program = messages.ProgramText(plan=plan, binaries=list(binaries)).model_dump_json().encode()
         request = messages.LoadPlan(seq=self._conversation.next_seq(), bytes=len(program))
-        reply = self._ask(request, seconds, program)
-        return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.ProgramReady).number
+        reply = self._ask(request, LOAD_SECONDS, program)
+        return reply if isinstance(reply, GpuFailure) else _expect(reply, messages.ProgramReady).number
 
-    def load_baseline(
-        self, source: bytes, file: str, function: str, given: Sequence[Given], *, seconds: float = BASELINE_SECONDS
-    ) -> int | GpuFailure:
+    def load_baseline(self, source: bytes, file: str, function: str, given: Sequence[Given]) -> int | GpuFailure:
         """Run a file of ours and find its function, which takes `given` in that order and returns its result or writes
         it to the output. Returns the program's number."""
         request = messages.LoadBaseline(
             seq=self._conversation.next_seq(), file=file, function=function, given=list(given),
             cache=str(self._cache))
-        reply = self._ask(request, seconds, source)
-        return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.ProgramReady).number
+        reply = self._ask(request, BASELINE_SECONDS, source)
+        return reply if isinstance(reply, GpuFailure) else _expect(reply, messages.ProgramReady).number
 
-    def bind(self, slots: Sequence[Slot], *looks: Look, seconds: float = LOAD_SECONDS) -> GpuFailure | None:
-        """Map the memory of these slots and looks, and unmap all other memory."""
+    def bind(self, slots: Sequence[Slot], *samples: ElementSample, seconds: float = LOAD_SECONDS) -> GpuFailure | None:
+        """Map the memory of these slots and samples, and unmap all other memory."""
         pieces = [piece for slot in slots for piece in slot.values()]
-        arenas = [*(piece.arena for piece in pieces), *(part for look in looks for part in _arenas(look))]
+        arenas = [*(piece.arena for piece in pieces), *(part for sample in samples for part in _arenas(sample))]
         self._allocations = list(dict.fromkeys(arena.allocation for arena in arenas))
         # Descriptor 0 is the message's own file.
         descriptors = [-1]
@@ -156,8 +149,9 @@ class Executor:
             with suppress(InfrastructureError):
                 self.bind([])
 
-    def run(self, program: int, slot: int, *, first: int | None = None, seconds: float) -> Done | GpuFailure:
-        """Run a program once on a slot, with freshly poisoned temporaries, and wait for it.
+    def run(self, program: int, slot: int, *, first: int | None = None, seconds: float) -> list[int] | GpuFailure:
+        """Run a program once on a slot, with freshly poisoned temporaries, and wait for it. Returns the indices of the
+        plan's temporaries around which a kernel wrote.
 
         Without `first`, a plan's setup and first call run. With `first`, these run on the slot `first`, which should
         hold other contents, and then the steady call on `slot`. A baseline's result is copied to the output. The
@@ -167,44 +161,42 @@ class Executor:
             seq=self._conversation.next_seq(), program=program, slot=slot, call=0 if first is None else 1,
             first=first or 0)
         reply = self._ask(request, seconds)
-        if isinstance(reply, GpuFailure):
-            return reply
-        return Done(touched=tuple(_expected(reply, messages.CallEnded).touched))
+        return reply if isinstance(reply, GpuFailure) else _expect(reply, messages.CallEnded).overruns
 
     def capture(
-        self, program: int, slots: Sequence[int], look: Look | None = None, *, seconds: float
+        self, program: int, slots: Sequence[int], sample: ElementSample | None = None, *, seconds: float
     ) -> CapturedCalls | GpuFailure:
         """Prepare a program's calls on these slots, in this order, for `replay`; without slots the graph is empty.
 
         The steady call of a plan is captured. Before each replay, setup and a first call on the first slot restore the
-        state that the steady call finds. Capturing runs all calls once, so outputs are written, and makes the `look`.
+        state that the steady call finds. Capturing runs all calls once, so outputs are written, and makes the `sample`.
         """
         request = messages.Capture(
             seq=self._conversation.next_seq(), program=program, slots=list(slots),
-            copied=None if look is None else messages.ElementCopy(
-                source=self._allocations.index(look.source.allocation), positions=self._placed(look.positions),
-                target=self._placed(look.target)))
+            copied=None if sample is None else messages.ElementCopy(
+                source=self._allocations.index(sample.source.allocation), positions=self._placed(sample.positions),
+                target=self._placed(sample.target)))
         reply = self._ask(request, seconds)
         if isinstance(reply, GpuFailure):
             return reply
-        captured = _expected(reply, messages.Captured)
+        captured = _expect(reply, messages.Captured)
         return CapturedCalls(captured.number, captured.graph)
 
-    def replay(self, captured: CapturedCalls, *, seconds: float) -> Taken | GpuFailure:
+    def replay(self, captured: CapturedCalls, *, seconds: float) -> ReplaySeconds | GpuFailure:
         """Replay captured calls. Before the clocks start, the judge's own earlier work on the device is finished, and
         the device's last cache is flushed."""
         request = messages.Replay(seq=self._conversation.next_seq(), capture=captured.number)
-        with turn():
+        with exclusive():
             reply = self._ask(request, seconds)
         if isinstance(reply, GpuFailure):
             return reply
-        taken = _expected(reply, messages.Replayed)
-        return Taken(taken.host, taken.device)
+        taken = _expect(reply, messages.Replayed)
+        return ReplaySeconds(taken.host, taken.device)
 
-    def profile(self, program: int, slot: int, *, seconds: float) -> list[messages.Launched] | GpuFailure:
+    def profile(self, program: int, slot: int, *, seconds: float) -> list[messages.KernelTime] | GpuFailure:
         """Return the kernels that a baseline launches in a call, the longest first."""
         reply = self._ask(messages.Profile(seq=self._conversation.next_seq(), program=program, slot=slot), seconds)
-        return reply if isinstance(reply, GpuFailure) else _expected(reply, messages.Profiled).launched
+        return reply if isinstance(reply, GpuFailure) else _expect(reply, messages.Profiled).launched
 
     def close(self) -> None:
         """Kill the process; idempotent. Raises InfrastructureError if it cannot be killed."""
@@ -225,7 +217,7 @@ class Executor:
         finally:
             for descriptor in file:
                 os.close(descriptor)
-        if isinstance(reply, conversation.Lost):
+        if isinstance(reply, conversation.LostAnswer):
             if reply.kind == "time_out":
                 return GpuFailure("time_limit", reply.message)
             kind: Literal["out_of_memory", "crash"] = "out_of_memory" if reply.kind == "out_of_memory" else "crash"
@@ -233,7 +225,7 @@ class Executor:
         if isinstance(reply, messages.Fault):
             self.close()
             return GpuFailure(reply.kind, reply.message, reply.kernel, reply.line)
-        if isinstance(reply, messages.Broken):
+        if isinstance(reply, messages.ExecutorFailure):
             raise self._broken(reply.message)
         return reply
 
@@ -247,31 +239,32 @@ class Executor:
             ready = channel.receive(messages.EXECUTOR_REPLY, seq=0, deadline=time.monotonic() + OPEN_SECONDS)
         except frames.ChannelError as error:
             raise self._broken(f"no CUDA context: {error}") from None
-        if isinstance(ready, messages.Broken):
+        if isinstance(ready, messages.ExecutorFailure):
             raise self._broken(ready.message)
 
     def _broken(self, message: str) -> InfrastructureError:
         self.close()
         return InfrastructureError(f"an executor has failed: {message}\n{self.printed}".strip())
 
-    def _placed(self, piece: Piece) -> messages.Placed:
-        return messages.Placed(
+    def _placed(self, piece: Piece) -> messages.PlacedTensor:
+        return messages.PlacedTensor(
             block=self._allocations.index(piece.arena.allocation), offset=piece.offset,
             shape=list(piece.tensor.shape), dtype=piece.dtype,
             strides=[] if piece.tensor.is_contiguous() else list(piece.tensor.stride()))
 
 
 class Executors:
-    """Executors for one lane, one after another: `take` gives a fresh one, and the next is started ahead."""
+    """Executors for one lane, one after another: `take` gives a fresh one, and the next is started ahead, so there are
+    two `fork_servers`, which the caller closes."""
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: Path, fork_servers: Sequence[LaneForkServer]) -> None:
         self._cache = cache
-        # A fork server has one worker at a time, so the executor that is started ahead needs a second fork server.
-        self._fork_servers = [executor_fork_server() for _ in range(2)]
+        # The fork servers alternate, so the next one has no living worker.
+        self._fork_servers = cycle(fork_servers)
         # A thread starts and ends executors: a CUDA context takes long to begin and a tenth of a second to end.
-        self._hand = ThreadPoolExecutor(max_workers=1)
-        self._ahead = self._hand.submit(self._start)
-        self._taken: Executor | None = None
+        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._ahead = self._thread.submit(self._start)
+        self._current: Executor | None = None
         self._ending: Future[None] | None = None
 
     def take(self) -> Executor:
@@ -279,15 +272,15 @@ class Executors:
         started."""
         self.give_back()
         try:
-            self._taken = self._ahead.result()
+            self._current = self._ahead.result()
         finally:
-            self._ahead = self._hand.submit(self._start)
-        return self._taken
+            self._ahead = self._thread.submit(self._start)
+        return self._current
 
     def give_back(self) -> None:
         """End the executor that was taken, in the background."""
-        if self._taken is not None:
-            self._ending, self._taken = self._hand.submit(self._taken.close), None
+        if self._current is not None:
+            self._ending, self._current = self._thread.submit(self._current.close), None
 
     def settle(self) -> None:
         """Wait until no other executor begins or ends, which would disturb timing. Raises InfrastructureError if one
@@ -298,37 +291,29 @@ class Executors:
             self._ending = None
 
     def close(self) -> None:
-        """End all executors and their fork servers."""
+        """End all executors."""
         wait([self._ahead])
         if self._ending is not None:
             wait([self._ending])
         with ExitStack() as stack:
             # Runs last: the system ends a thread's processes with the thread.
-            stack.callback(self._hand.shutdown)
-            for fork_server in self._fork_servers:
-                stack.callback(fork_server.close)
+            stack.callback(self._thread.shutdown)
             started = [] if self._ahead.exception() is not None else [self._ahead.result()]
-            for executor in (self._taken, *started):
+            for executor in (self._current, *started):
                 if executor is not None:
                     stack.callback(executor.close)
 
     def _start(self) -> Executor:
-        """Start an executor. The two fork servers alternate, so the next one has no living worker."""
-        fork_server = self._fork_servers.pop(0)
-        if not fork_server.alive:
-            fork_server.close()
-            fork_server = executor_fork_server()
-        self._fork_servers.append(fork_server)
-        executor = Executor(fork_server, self._cache)
+        executor = Executor(next(self._fork_servers), self._cache)
         executor.open()
         return executor
 
 
-def _arenas(look: Look) -> tuple[Arena, Arena, Arena]:
-    return look.source, look.positions.arena, look.target.arena
+def _arenas(sample: ElementSample) -> tuple[Arena, Arena, Arena]:
+    return sample.source, sample.positions.arena, sample.target.arena
 
 
-def _expected(reply: messages.ExecutorReply, shape: type[M]) -> M:
+def _expect(reply: messages.ExecutorReply, shape: type[M]) -> M:
     if not isinstance(reply, shape):
         raise InfrastructureError(f"an executor answered with {type(reply).__name__} where {shape.__name__} was due")
     return reply

@@ -14,21 +14,18 @@ import multiprocessing
 import os
 import signal
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
 from grader import temporary
-from grader.judging.running import fork_servers
+from grader.judging.running.fork_servers import LaneForkServer
 from grader.plan import wire
 from grader.sandbox.confine import processes
-from grader.sandbox.forkserver import clock, isolation
-from grader.sandbox.forkserver.conversation import Conversation
+from grader.sandbox.forkserver import isolation
 from grader.sandbox.forkserver.handle import ForkServer
 from grader.sandbox.forkserver.isolation import Isolation
 
@@ -42,66 +39,20 @@ END_SECONDS = 60
 # A shell's exit status for a process that a signal has ended.
 _TERMINATED = 128 + signal.SIGTERM
 
-CORES, MOST_STATIONS = 4, 4
-"""Processors for each station, since compilers use several, and the most stations, for tasks of a GPU, which are
-prepared side by side."""
+CORES, MOST_FORK_SERVERS = 4, 4
+"""Processors for each fork server, since compilers use several, and the most fork servers, for tasks of a GPU, which
+are prepared side by side."""
 
 
-class Station:
-    """A fork server with at most one confined process at a time, and a thread that prepares tasks with it ahead of
-    their turn."""
+def _confined_server(measured: Isolation) -> ForkServer:
+    _prepare()
+    return measured.fork_server("planner", "simulator", "compiler")
 
-    def __init__(self, isolation: Callable[[], Isolation]) -> None:
-        self._isolation = isolation
-        self.turn = threading.RLock()
-        """The lock that is held while a confined process answers, since a task may be prepared while another is
-        judged."""
-        # The thread lives as long as the lane: the system ends a thread's processes with the thread.
-        self.ahead = ThreadPoolExecutor(max_workers=1)
-        self._fork_servers: list[ForkServer] = []
-        self._conversations: list[Conversation] = []
 
-    @property
-    def fork_server(self) -> ForkServer:
-        """Return the station's fork server: started on first use, replaced when lost, the same for all submissions."""
-        # If two threads saw that the fork server is lost, one would close the other's replacement.
-        with self.turn:
-            if not self._fork_servers or not self._fork_servers[0].alive:
-                while self._fork_servers:
-                    self._fork_servers.pop().close()
-                # A submission does not pay for its start, which takes many seconds on a busy machine.
-                with clock.stopped():
-                    _prepare()
-                    self._fork_servers.append(self._isolation().fork_server("planner", "simulator", "compiler"))
-            return self._fork_servers[0]
-
-    def converse(self, role: wire.Role, limits: wire.Limits) -> Conversation:
-        """Fork a confined process. The process before is ended, whichever attempt used it, since a fork server has one
-        at a time. The caller holds the lock `turn`. Raises InfrastructureError."""
-        self.hang_up()
-        self._conversations.append(Conversation(self.fork_server, role, limits))
-        return self._conversations[0]
-
-    def hang_up(self) -> None:
-        """End the confined process that still lives, if any."""
-        with self.turn:
-            while self._conversations:
-                self._conversations.pop().end()
-
-    def close(self) -> None:
-        """End the fork server and its process, whatever that does, and drop the tasks that wait to be prepared."""
-        self.ahead.shutdown(wait=False, cancel_futures=True)
-        self.ahead = ThreadPoolExecutor(max_workers=1)
-        if not self.turn.acquire(blocking=False):
-            # Another thread may await an answer for minutes, while kernels are compiled.
-            for fork_server in [*self._fork_servers]:
-                fork_server.kill()
-            self.turn.acquire()
-        with contextlib.ExitStack() as stack:
-            stack.callback(self.turn.release)
-            stack.callback(self.hang_up)
-            while self._fork_servers:
-                stack.callback(self._fork_servers.pop().close)
+def executor_server() -> ForkServer:
+    """Start a fork server for executors: unconfined, since on the host they run only code of ours."""
+    _prepare()
+    return ForkServer(("executor",), layers=wire.Layers())
 
 
 class Lane:
@@ -114,7 +65,9 @@ class Lane:
     def __init__(self) -> None:
         self.sharing = 1
         self._isolation: Isolation | None = None
-        self._stations = [Station(lambda: self.isolation)]
+        self._fork_servers = [LaneForkServer(lambda: _confined_server(self.isolation))]
+        # Two for executors of submissions, one for baselines.
+        self._executor_servers = [LaneForkServer(executor_server) for _ in range(3)]
         self._builders: Builders | None = None
         self._executors: Executors | None = None
         self._baselines: Baselines | None = None
@@ -128,10 +81,9 @@ class Lane:
         processes.adopt_orphans()
         if measured is not None:
             self._isolation = measured.of_another_user()
-        _ = self.station.fork_server
-        if gpu:
-            _prepare()
-            fork_servers.start_ahead()
+        for fork_server in (self.fork_server, *(self._executor_servers if gpu else ())):
+            # Each takes seconds to import torch.
+            _ = fork_server.handle
         # Objects that an import makes stay: collecting garbage among them would take a fifth of the import's time.
         gc.disable()
         # Imported here, so that the fork server starts meanwhile.
@@ -141,7 +93,7 @@ class Lane:
         # Imported modules never become garbage, so later collections, ten by pytest after each run, skip them. Garbage
         # of the imports stays: collecting it takes a fifth of a second, and frees no memory.
         gc.freeze()
-        # A lane has one core: oracles on all cores would slow the other lanes.
+        # Oracles on all cores would slow the other lanes.
         torch.set_num_threads(1)
 
     @property
@@ -152,22 +104,22 @@ class Lane:
         return self._isolation
 
     @property
-    def station(self) -> Station:
-        """Return the first station, which serves everything that is judged one after another."""
-        return self._stations[0]
+    def fork_server(self) -> LaneForkServer:
+        """Return the first fork server, which serves everything that is judged one after another."""
+        return self._fork_servers[0]
 
-    def stations(self, tasks: int, device: str) -> list[Station]:
-        """Return stations for `tasks` tasks: as many as the processors allow. For the device "cuda" they prepare tasks
-        side by side; for "cpu" the first simulates a task while the second, if there is one, prepares the next. The
-        fork servers of new stations start now; the call does not wait for them."""
+    def fork_servers(self, tasks: int, device: str) -> list[LaneForkServer]:
+        """Return fork servers for `tasks` tasks: as many as the processors allow. For the device "cuda" they prepare
+        tasks side by side; for "cpu" the first simulates a task while the second, if there is one, prepares the next.
+        New fork servers start now; the call does not wait for them."""
         processors = len(os.sched_getaffinity(0))
-        most = (MOST_STATIONS, processors // CORES) if device == "cuda" else (2, processors // self.sharing)
+        most = (MOST_FORK_SERVERS, processors // CORES) if device == "cuda" else (2, processors // self.sharing)
         allowed = min(tasks, *most)
-        while len(self._stations) < allowed:
-            # Each station has its own user: the system counts a user's processes together.
-            self._stations.append(Station(lambda: self.isolation.of_another_user()))
-            _ = self._stations[-1].fork_server
-        return self._stations[: max(1, allowed)]
+        while len(self._fork_servers) < allowed:
+            # Each has its own user: the system counts a user's processes together.
+            self._fork_servers.append(LaneForkServer(lambda: _confined_server(self.isolation.of_another_user())))
+            _ = self._fork_servers[-1].handle
+        return self._fork_servers[: max(1, allowed)]
 
     @property
     def builders(self) -> Builders:
@@ -187,8 +139,7 @@ class Lane:
         from grader.judging.running.execution import Executors
 
         if self._executors is None:
-            _prepare()
-            self._executors = Executors(self._cache())
+            self._executors = Executors(self._cache(), self._executor_servers[:2])
         return self._executors
 
     @property
@@ -198,8 +149,7 @@ class Lane:
         from grader.judging.speed.baselines import Baselines
 
         if self._baselines is None:
-            _prepare()
-            self._baselines = Baselines(self._cache())
+            self._baselines = Baselines(self._cache(), self._executor_servers[2])
         return self._baselines
 
     @contextlib.contextmanager
@@ -208,31 +158,30 @@ class Lane:
         threads wait. Yields the seconds that the locks took."""
         begun = time.monotonic()
         with contextlib.ExitStack() as stack:
-            for station in self._stations:
-                stack.enter_context(station.turn)
+            for fork_server in self._fork_servers:
+                stack.enter_context(fork_server.lock)
             if self._builders is not None:
                 stack.enter_context(self._builders.still())
             yield time.monotonic() - begun
 
-    def hang_up(self) -> None:
+    def end_workers(self) -> None:
         """End the confined processes that still live, if any."""
-        for station in self._stations:
-            station.hang_up()
+        for fork_server in self._fork_servers:
+            fork_server.end_worker()
 
     def close(self) -> None:
         """End the fork servers and all their workers, even if one of them raises."""
         self._isolation = None
         with contextlib.ExitStack() as stack:
-            # Runs last, when nobody writes there any more.
+            # Runs last, when no process writes there.
             if self._own_cache is not None:
                 stack.callback(temporary.remove, self._own_cache)
-            for station in self._stations:
-                stack.callback(station.close)
+            for fork_server in (*self._fork_servers, *self._executor_servers):
+                stack.callback(fork_server.close)
             for owner in (self._builders, self._executors, self._baselines):
                 if owner is not None:
                     stack.callback(owner.close)
             self._builders = self._executors = self._baselines = self._own_cache = None
-            stack.callback(fork_servers.close_unused)
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
@@ -296,13 +245,6 @@ def start_lane(measured: Isolation | None = None, sharing: int = 1, *, gpu: bool
         LANE.open(measured, gpu=gpu)
 
 
-def on_interruption(handler: Callable[[int, FrameType | None], None]) -> None:
-    """Call `handler` on signals that end a command, except those that are ignored (nohup, a script's `&`)."""
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handler)
-
-
 def user_cache() -> Path:
     """Return the user's folder for builds, which need not exist. Raises RuntimeError for a user without a home."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kernelmark"
@@ -325,6 +267,6 @@ def cache_trouble() -> str:
 
 @cache
 def _prepare() -> None:
-    # This process holds inputs and answers, which no other process may read.
+    # This process holds inputs and answers, which other processes may not read.
     processes.hide()
     atexit.register(LANE.close)

@@ -11,12 +11,12 @@ from grader.course.assignment import Assignment
 from grader.course.cases import Case
 from grader.course.catalogue import baseline_source
 from grader.course.parameters import Scalar, Value
-from grader.judging.plans.planning import Wanted, parameters_of
+from grader.errors import InfrastructureError
+from grader.judging.plans.planning import RequestedCall, parameters_of
 from grader.judging.running.execution import Executor, GpuFailure
-from grader.judging.running.fork_servers import executor_fork_server
+from grader.judging.running.fork_servers import LaneForkServer
 from grader.judging.speed.fitness import Drift
 from grader.kit.inputs import middle
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 EAGER, COMPILED = "eager", "compiled"
 # The first call of torch.compile takes seconds, so this file is run ahead.
@@ -32,21 +32,21 @@ def nothing():
 
 
 class Baselines:
-    """A lane's baselines. The folder `cache` retains compiled baselines for the next lane. The slow first start runs in
-    the background.
+    """A lane's baselines, in an executor of `fork_server`, which the caller closes. The folder `cache` retains compiled
+    baselines for the next lane. The slow first start runs in the background.
 
-    `drift` holds the baselines' earlier times, also those in earlier executors. By the names of assignment and case,
+    `drift` holds the baselines' earlier times, in earlier executors as well. By the names of assignment and case,
     `counts` is the number of baseline calls in a replay, and `compiled` the seconds a call of the compiled baseline.
     Until `warm_until` (time.monotonic) a power-bound device keeps its pace.
     """
 
-    def __init__(self, cache: Path) -> None:
+    def __init__(self, cache: Path, fork_server: LaneForkServer) -> None:
         self.drift = Drift()
         self.counts: dict[tuple[str, str], int] = {}
-        self.compiled: dict[tuple[str, str], float] = {}
+        self.compiled_seconds: dict[tuple[str, str], float] = {}
         self.warm_until = 0.0
         self._cache = cache
-        self._fork_server = executor_fork_server()
+        self._fork_server = fork_server
         self._executor: Executor | None = None
         self._loaded: dict[tuple[str, str, str], int] = {}
         self._first = Thread(target=self._begin, daemon=True)
@@ -64,9 +64,6 @@ class Baselines:
 
     def _living(self) -> Executor:
         if self._executor is None or self._executor.over:
-            if not self._fork_server.alive:
-                self._fork_server.close()
-                self._fork_server = executor_fork_server()
             self._executor, self._loaded = Executor(self._fork_server, self._cache), {}
         return self._executor
 
@@ -82,12 +79,11 @@ class Baselines:
         with suppress(InfrastructureError):
             if self._executor is not None:
                 self._executor.close()
-        self._fork_server.close()
 
 
 def load_baseline(executor: Executor, assignment: Assignment, case: Case, function: str) -> int:
     """Load a baseline and return its program's number. Raises InfrastructureError."""
-    given = parameters_of(assignment, Wanted(case, scalars(assignment, case)))
+    given = parameters_of(assignment, RequestedCall(case, scalars(assignment, case)))
     file = f"baseline_{assignment.name}_{case.name}_{function}.py"
     number = executor.load_baseline(baseline_source(assignment.name), file, function, given)
     if isinstance(number, GpuFailure):
@@ -98,5 +94,5 @@ def load_baseline(executor: Executor, assignment: Assignment, case: Case, functi
 def scalars(assignment: Assignment, case: Case) -> dict[str, Value]:
     """Return the scalars of a baseline: always the same, since they are compiled into the baseline."""
     distributions = {} if assignment.distributions is None else assignment.distributions(case)
-    return {one.name: middle(distributions[one.name], case.sizes)
-            for one in assignment.parameters if isinstance(one, Scalar) and one.name in distributions}
+    return {parameter.name: middle(distributions[parameter.name], case.sizes)
+            for parameter in assignment.parameters if isinstance(parameter, Scalar) and parameter.name in distributions}

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.course.assignment import Assignment
 from grader.course.cases import Case, shape_of
-from grader.course.catalogue import unlikely
+from grader.course.catalogue import objection
 from grader.course.parameters import Inputs, Update
 from grader.judging.answers.rows import SOME_BYTES, WHOLE_BYTES, Answered, SlotCheck, copied, row_check, whole_check
 
@@ -22,7 +22,7 @@ STATISTICS = 4
 
 
 @dataclass(frozen=True)
-class Laid:
+class FlatInput:
     """An input in all slots, as bits: its `starts` in flat `memory` of whole numbers, one for each slot, and its number
     of elements."""
 
@@ -37,30 +37,30 @@ class Laid:
         return places.add_(self.starts[:count, None])
 
 
-class Checks:
-    """Checks of slots' answers. They are made before the calls, from the slots' `inputs`; `laid` are the inputs as flat
-    memory, which must not change. `doubtful` is for after the calls."""
+class SlotChecks:
+    """Checks of slots' answers. They are made before the calls, from the slots' `inputs`; `flat_inputs` are the inputs
+    as flat memory, which must not change. `doubtful` is for after the calls."""
 
     def __init__(
-        self, assignment: Assignment, case: Case, inputs: Sequence[Inputs], laid: Sequence[Laid],
+        self, assignment: Assignment, case: Case, inputs: Sequence[Inputs], flat_inputs: Sequence[FlatInput],
         generator: torch.Generator,
     ) -> None:
         self._assignment = assignment
         self._inputs = inputs
         self._checks = list(_checks_of(assignment, case, inputs, generator))
         self._whole = {} if assignment.statistic is None else copied(inputs, STATISTICS, generator)
-        self._looks = []
-        for tensor in laid:
+        self._places = []
+        for tensor in flat_inputs:
             places = tensor.places(len(inputs), min(INPUT_SAMPLES, tensor.elements), generator)
-            self._looks.append((tensor.memory, places, tensor.memory[places]))
+            self._places.append((tensor.memory, places, tensor.memory[places]))
 
     def doubtful(self, answered: Sequence[Answered]) -> list[int]:
         """Return the slots whose answers look wrong, or whose inputs have changed."""
         # Written so that NaN fails.
         doubts = torch.stack([(check(self._inputs, answered) <= 1).logical_not() for check in self._checks]).any(dim=0)
-        for memory, places, kept in self._looks:
+        for memory, places, kept in self._places:
             doubts |= (memory[places] != kept).any(dim=1)
-        strange = {slot for slot, given in self._whole.items() if unlikely(self._assignment, given, answered[slot])}
+        strange = {slot for slot, given in self._whole.items() if objection(self._assignment, given, answered[slot])}
         return [slot for slot, doubt in enumerate(doubts.tolist()) if doubt or slot in strange]
 
 
@@ -87,4 +87,4 @@ def _checks_of(
 
 
 def _spots(check: Callable[[Sequence[Inputs], Sequence[Tensor]], Tensor], name: str) -> SlotCheck:
-    return lambda now, answered: check(now, [one[name] for one in answered])
+    return lambda now, answered: check(now, [answers[name] for answers in answered])

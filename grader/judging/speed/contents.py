@@ -14,13 +14,13 @@ from grader.course.assignment import Assignment
 from grader.course.cases import Case
 from grader.judging.answers.compare import POISON
 from grader.judging.running.arena import Piece
-from grader.judging.speed.checks import Laid
+from grader.judging.speed.checks import FlatInput
 from grader.kit.inputs import Distribution, Spread, Tables, draw, partner_tables, tables
-from grader.plan.plan import spanned
+from grader.plan.plan import memory_span
 
 
 @dataclass(frozen=True)
-class _Filled:
+class _SlotTensor:
     """A tensor in all slots: one of `pieces` for each slot, and `starts` (int64), the indices of their first elements
     in flat `memory`."""
 
@@ -44,7 +44,7 @@ class SlotContents:
         # A module of kernels: slow to import, and of use on a GPU only.
         from grader.kit import fused
 
-        assert assignment.distributions is not None, f"{assignment.name} is timed: distributions expected"
+        assert assignment.distributions is not None, f"{assignment.name} is timed, and has no distributions"
         distributions = assignment.distributions(case)
         self._fused = fused
         self._sizes = case.sizes
@@ -52,7 +52,7 @@ class SlotContents:
         # This generator is seeded anew for each tensor that no kernel draws.
         self._own = torch.Generator(generator.device)
         self._filled = {
-            name: _Filled(distributions[name], own, _flat(own), torch.tensor(
+            name: _SlotTensor(distributions[name], own, _flat(own), torch.tensor(
                 [piece.offset // piece.tensor.itemsize for piece in own], device=generator.device))
             for name, own in pieces.items()}
         self._keys: dict[str, list[int]] = {}
@@ -60,46 +60,46 @@ class SlotContents:
         self._tables: dict[str, Tables] = {}
         self._partners: dict[str, Tensor] = {}
 
-    def laid(self, names: Sequence[str]) -> list[Laid]:
+    def flat_inputs(self, names: Sequence[str]) -> list[FlatInput]:
         """Return these tensors in all slots, as whole numbers in flat memory."""
-        return [Laid(one.memory.view(POISON[one.memory.dtype][0]), one.starts,
-                     spanned(one.shape, one.pieces[0].tensor.stride()))
-                for one in (self._filled[name] for name in names)]
+        return [FlatInput(tensor.memory.view(POISON[tensor.memory.dtype][0]), tensor.starts,
+                     memory_span(tensor.shape, tensor.pieces[0].tensor.stride()))
+                for tensor in (self._filled[name] for name in names)]
 
     def renew(self, count: int) -> None:
         """Draw new contents for the first `count` slots."""
-        shapes = {name: one.shape for name, one in self._filled.items()}
-        distributions = {name: one.distribution for name, one in self._filled.items()}
+        shapes = {name: slot_tensor.shape for name, slot_tensor in self._filled.items()}
+        distributions = {name: slot_tensor.distribution for name, slot_tensor in self._filled.items()}
         self._partners = partner_tables(distributions, shapes, count, self._generator)
-        for name, one in self._filled.items():
+        for name, tensor in self._filled.items():
             self._keys[name] = [secrets.randbits(64) - (1 << 63) for _ in range(count)]
             # Copied before any kernel begins, since a copy to the device waits for running kernels.
             self._on_device[name] = torch.tensor(self._keys[name], device=self._generator.device)
-            if isinstance(one.distribution, Spread) and self._by_kernel(one):
+            if isinstance(tensor.distribution, Spread) and self._by_kernel(tensor):
                 self._tables[name] = tables(
-                    one.distribution, one.shape, count, self._partners.get(name), self._generator)
+                    tensor.distribution, tensor.shape, count, self._partners.get(name), self._generator)
         self._write(slice(0, count))
 
-    def again(self, slot: int) -> None:
+    def rewrite(self, slot: int) -> None:
         """Write the same contents of a slot once more."""
         self._write(slice(slot, slot + 1))
 
-    def _by_kernel(self, one: _Filled) -> bool:
-        whole = one.pieces[0].tensor.is_contiguous()
-        return whole and self._fused.draws(one.distribution, one.shape, one.memory.dtype, self._sizes)
+    def _by_kernel(self, tensor: _SlotTensor) -> bool:
+        whole = tensor.pieces[0].tensor.is_contiguous()
+        return whole and self._fused.draws(tensor.distribution, tensor.shape, tensor.memory.dtype, self._sizes)
 
     def _write(self, slots: slice) -> None:
-        for name, one in self._filled.items():
-            keys, found = self._keys[name][slots], self._tables.get(name)
-            if self._by_kernel(one):
+        for name, tensor in self._filled.items():
+            keys, table = self._keys[name][slots], self._tables.get(name)
+            if self._by_kernel(tensor):
                 self._fused.draw_all(
-                    one.distribution, one.shape, one.memory, one.starts[slots][: len(keys)],
-                    self._on_device[name][slots], found and _of(found, slots), self._sizes)
+                    tensor.distribution, tensor.shape, tensor.memory, tensor.starts[slots][: len(keys)],
+                    self._on_device[name][slots], table and _of(table, slots), self._sizes)
                 continue
             partner = self._partners.get(name)
             for number, key in enumerate(keys, slots.start):
-                one.pieces[number].tensor.copy_(draw(
-                    one.distribution, one.shape, one.memory.dtype, self._sizes,
+                tensor.pieces[number].tensor.copy_(draw(
+                    tensor.distribution, tensor.shape, tensor.memory.dtype, self._sizes,
                     None if partner is None else partner[number : number + 1], self._own.manual_seed(key)))
 
 

@@ -129,12 +129,12 @@ def driver_version() -> str:
     return version.decode() if isinstance(version, bytes) else str(version)
 
 
-def uuid_of(device: int = 0) -> str:
-    """Return NVML's name for a CUDA device, which does not depend on CUDA_VISIBLE_DEVICES."""
+def uuid_of() -> str:
+    """Return NVML's name for the CUDA device, which does not depend on CUDA_VISIBLE_DEVICES."""
     # Imported here, since commands that time nothing start faster without torch.
     import torch
 
-    return f"GPU-{torch.cuda.get_device_properties(device).uuid}"
+    return f"GPU-{torch.cuda.get_device_properties(0).uuid}"
 
 
 def reasons_of(bits: int) -> tuple[str, ...]:
@@ -144,7 +144,7 @@ def reasons_of(bits: int) -> tuple[str, ...]:
     return (*known, *([f"reason 0x{rest:x}"] if rest else []))
 
 
-def others(
+def other_processes(
     listed: Sequence[int], ours: Collection[int], percents: Mapping[int, int] | None
 ) -> tuple[Neighbour, ...] | None:
     """Return the compute processes of `listed` that are not `ours`, each with its use; None if ours cannot be
@@ -240,8 +240,8 @@ def _neighbours(
     except nvml.NVMLError as error:
         # "Not found" means that no process used the device in that time.
         if error.value != nvml.NVML_ERROR_NOT_FOUND:
-            return others(pids, ours, None)
-    return others(pids, ours, percents)
+            return other_processes(pids, ours, None)
+    return other_processes(pids, ours, percents)
 
 
 @cache
@@ -271,7 +271,7 @@ def sm_clock() -> float | None:
 
 # A baseline is odd if it takes longer than before by more than this share,
 SLOWER = 0.10
-# and by more than so many times the scatter of its replays and earlier figures.
+# and by more than this many times the scatter of its replays and earlier figures.
 SPREADS = 4.0
 # With fewer figures the first might be the wrong one. Only the latest count, since over a long class a machine may warm
 # up, or change for good.
@@ -292,7 +292,7 @@ def figure(replays: Sequence[float]) -> Figure:
     """Return the figure of a measurement's replays, in seconds a call. Raises ValueError unless there is at least one
     and all are positive and finite."""
     if not replays or not all(0 < seconds < math.inf for seconds in replays):
-        raise ValueError("positive, finite times of at least one replay expected")
+        raise ValueError("a figure needs positive, finite times of at least one replay")
     centre = statistics.median(replays)
     return Figure(centre, statistics.median(abs(seconds - centre) for seconds in replays))
 

@@ -18,27 +18,27 @@ from grader.course.assignment import Assignment
 from grader.course.cases import Case, TimedCase
 from grader.course.course import Threshold
 from grader.course.parameters import Input, Value
+from grader.errors import InfrastructureError
 from grader.judging.running.device import FreeMemory
 from grader.judging.running.execution import Executor, GpuFailure
 from grader.judging.running.lane import LANE
-from grader.judging.speed import baselines as ours
+from grader.judging.speed import baselines as baseline_programs
 from grader.judging.speed import fitness, roofline
 from grader.judging.speed.baselines import COMPILED, EAGER, Baselines
-from grader.judging.speed.paired import Block, Blocks, OutOfTime, block, paired, warmed
-from grader.judging.speed.pool import Pool, Wrong, slot_bytes
+from grader.judging.speed.paired import Block, Blocks, OutOfTime, block, paired, warm_up
+from grader.judging.speed.pool import Pool, ReplayFault, slot_bytes
 from grader.judging.speed.replays import Replays
 from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
-from grader.results.estimate import Estimate, estimate, settled, straddles
+from grader.results.estimate import Estimate, estimate, is_decided, straddles
 from grader.results.result import Interval, Timing
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 # The time of any replay wavers by some 10 µs on an H200: 1 % of the time that reading and writing 6 GiB takes there.
 POOL_BYTES = 12 << 30
 # Host memory takes longer to set up: its pages are made when they are touched.
 HOST_POOL_BYTES, MOST_HOST_SLOTS = 16 << 30, 12
 FEWEST_SLOTS, MOST_SLOTS = 4, 256
-# The calls of a replay touch so many times the size of the device's last cache.
+# The calls of a replay touch this many times the size of the device's last cache.
 CACHES = 4
 # Share of free memory given to the pool; checking needs the rest.
 MEMORY_SHARE = 0.4
@@ -77,7 +77,7 @@ def largest_fitting(assignment: Assignment, case: TimedCase, free: FreeMemory) -
 
 
 @dataclass(frozen=True)
-class Timed:
+class TimedCall:
     """A case to be timed: its plan with machine code, and its `scalars`. `largest_fitting` chose `case` and `slots`."""
 
     assignment: Assignment
@@ -107,12 +107,13 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A finished measurement. `compiled` is the seconds a call of the compiled baseline, which is only reported."""
+class MeasuredCase:
+    """A finished measurement. `compiled_baseline` is the seconds a call of the compiled baseline, which is only
+    reported."""
 
     blocks: Blocks
     slots: int
-    compiled: float
+    compiled_baseline: float
     notes: list[str]
 
     @property
@@ -120,7 +121,9 @@ class Measured:
         return estimate(self.blocks.ratios)
 
 
-def measure_case(timed: Timed, executor: Executor, baselines: Baselines, bounds: Bounds) -> Timing | GpuFailure | Wrong:
+def measure_case(
+    timed: TimedCall, executor: Executor, baselines: Baselines, bounds: Bounds
+) -> Timing | GpuFailure | ReplayFault:
     """Time a case against the baseline, up to TRIES times if the machine is unfit. `executor` is the submission's.
     Raises InfrastructureError, NoRoomError and torch.OutOfMemoryError."""
     notes: list[str] = []
@@ -131,7 +134,7 @@ def measure_case(timed: Timed, executor: Executor, baselines: Baselines, bounds:
         with LANE.still() if timed.assignment.on_host else nullcontext(0.0) as waited:
             bounds = bounds.later(waited)
             measured = _measure_once(timed, executor, baselines, bounds)
-        if not isinstance(measured, Measured):
+        if not isinstance(measured, MeasuredCase):
             if notes and isinstance(measured, GpuFailure) and time.monotonic() > bounds.until:
                 raise InfrastructureError(f"{case}: no time was left for it. {notes[-1]}")
             return measured
@@ -150,8 +153,8 @@ def measure_case(timed: Timed, executor: Executor, baselines: Baselines, bounds:
 
 
 def _measure_once(
-    timed: Timed, executor: Executor, baselines: Baselines, bounds: Bounds
-) -> Measured | GpuFailure | Wrong:
+    timed: TimedCall, executor: Executor, baselines: Baselines, bounds: Bounds
+) -> MeasuredCase | GpuFailure | ReplayFault:
     assignment, case = timed.assignment, timed.case
     # If the host's work is timed too, one process serves both sides.
     other = executor if assignment.on_host else baselines.executor()
@@ -162,7 +165,8 @@ def _measure_once(
     try:
         student = Replays(executor, program, timed.scalars, pool, bounds.seconds)
         baseline = Replays(
-            other, _program(timed, EAGER, other, baselines), ours.scalars(assignment, case), pool, BASELINE_SECONDS)
+            other, _program(timed, EAGER, other, baselines), baseline_programs.scalars(assignment, case), pool,
+            BASELINE_SECONDS)
         return Measurement(timed, student, baseline, baselines, bounds).take()
     finally:
         # Memory may be given back only when no executor has it bound.
@@ -173,10 +177,10 @@ def _measure_once(
 
 class Measurement:
     """A measurement under way: both sides' replays over one pool. Its methods are the steps, in order. Failures of the
-    student's side are returned; those of ours are raised as InfrastructureError."""
+    student's side are returned; our own failures are raised as InfrastructureError."""
 
     def __init__(
-        self, timed: Timed, student: Replays, baseline: Replays, baselines: Baselines, bounds: Bounds
+        self, timed: TimedCall, student: Replays, baseline: Replays, baselines: Baselines, bounds: Bounds
     ) -> None:
         self._timed, self._baselines, self._bounds = timed, baselines, bounds
         self._student, self._baseline = student, baseline
@@ -185,7 +189,7 @@ class Measurement:
         work = timed.assignment.work
         self._limited = work is not None and work(timed.case).flop > 0
 
-    def take(self) -> Measured | GpuFailure | Wrong:
+    def take(self) -> MeasuredCase | GpuFailure | ReplayFault:
         """Take all steps."""
         stopped = self.bind() or self.size() or self.warm()
         if stopped is not None:
@@ -195,29 +199,29 @@ class Measurement:
 
     def bind(self) -> GpuFailure | None:
         """Map the pool for both sides, and check an answer of the baseline."""
-        slots, look = self._pool.slots(), self._pool.look
+        slots, sample = self._pool.slots(), self._pool.sample
         if self._baseline.executor is not self._student.executor:
-            _sure(self._baseline.executor.bind(slots, look))
-        lost = self._student.executor.bind(slots, look)
+            _baseline_answer(self._baseline.executor.bind(slots, sample))
+        lost = self._student.executor.bind(slots, sample)
         if lost is None:
-            _right(self._baseline)
+            _check_answer(self._baseline)
         return lost
 
     def size(self) -> GpuFailure | None:
-        """Give the replays of each side as many slots as make them long enough."""
+        """Give the replays of each side the number of slots that makes them long enough."""
         lost = self._student.prepare()
         if lost is None:
             known = self._timed.names
-            _sure(self._baseline.prepare(self._baselines.counts.get(known, 1)))
+            _baseline_answer(self._baseline.prepare(self._baselines.counts.get(known, 1)))
             self._baselines.counts[known] = self._baseline.count
         return lost
 
-    def warm(self) -> GpuFailure | Wrong | None:
+    def warm(self) -> GpuFailure | ReplayFault | None:
         """Keep a power-bound device at work until it has reached its pace."""
         if not self._limited or time.monotonic() <= self._baselines.warm_until:
             return None
-        stopped = warmed(self.block, until=self._bounds.until)
-        return stopped if isinstance(stopped, GpuFailure | Wrong) else None
+        stopped = warm_up(self.block, until=self._bounds.until)
+        return stopped if isinstance(stopped, GpuFailure | ReplayFault) else None
 
     def draw(self, side: Replays) -> None:
         """Draw new contents for a side's next replay. A memory-bound baseline takes the student's contents again, if
@@ -225,13 +229,13 @@ class Measurement:
         theirs = self._limited or side is self._student
         side.draw(expect=theirs, again=not theirs)
 
-    def block(self) -> Block | GpuFailure | Wrong:
+    def block(self) -> Block | GpuFailure | ReplayFault:
         """Measure a replay of the baseline, two of the student, whose answers are checked, and another of the
         baseline."""
         return block(self._baseline_seconds, self._student_seconds,
                      clock=fitness.sm_clock if self._limited else lambda: None)
 
-    def settle(self) -> Blocks | GpuFailure | Wrong:
+    def settle(self) -> Blocks | GpuFailure | ReplayFault:
         """Measure blocks until more would change nothing, by a clock that can be trusted."""
         try:
             blocks = self._blocks()
@@ -249,7 +253,7 @@ class Measurement:
             return GpuFailure("time_limit", "the time for timed calls was used up before there were enough of them")
         return blocks
 
-    def measured(self, blocks: Blocks) -> Measured:
+    def measured(self, blocks: Blocks) -> MeasuredCase:
         """Return the blocks, with notes and the compiled baseline's time."""
         if self._limited:
             self._baselines.warm_until = time.monotonic() + WARM_SECONDS
@@ -257,76 +261,77 @@ class Measurement:
         if self._student.by_host:
             notes.append("Measured by the host's clock: the device's clock said less.")
         if blocks.dropped:
-            notes.append(f"{blocks.dropped} blocks within which the device's clock changed do not count.")
-        compiled = self._baselines.compiled
+            notes.append(f"Measurements left out, since the device's clock changed: {blocks.dropped}.")
+        compiled = self._baselines.compiled_seconds
         if self._timed.names not in compiled:
             compiled[self._timed.names] = self._compiled()
-        return Measured(blocks, self._student.count, compiled[self._timed.names], notes)
+        return MeasuredCase(blocks, self._student.count, compiled[self._timed.names], notes)
 
-    def _blocks(self) -> Blocks | GpuFailure | Wrong:
-        blocks: Blocks | GpuFailure | Wrong = paired(self.block, settled=self._settled, until=self._bounds.until)
+    def _blocks(self) -> Blocks | GpuFailure | ReplayFault:
+        blocks: Blocks | GpuFailure | ReplayFault = paired(
+            self.block, is_decided=self._is_decided, until=self._bounds.until)
         return blocks
 
     def _baseline_seconds(self) -> float:
         self.draw(self._baseline)
-        taken = _sure(self._baseline.replay())
+        taken = _baseline_answer(self._baseline.replay())
         if self._limited:
             # The same work as after the student's replays.
             self._pool.doubtful(self._baseline.count)
         return taken
 
-    def _student_seconds(self) -> float | GpuFailure | Wrong:
+    def _student_seconds(self) -> float | GpuFailure | ReplayFault:
         self.draw(self._student)
         taken = self._student.replay()
         return taken if isinstance(taken, GpuFailure) else self._pool.check(self._student.count) or taken
 
-    def _settled(self, ratios: Sequence[float]) -> bool:
+    def _is_decided(self, ratios: Sequence[float]) -> bool:
         """Return whether further blocks would change nothing that matters."""
         ends, ratio = (self._bounds.threshold.floor, self._bounds.threshold.target), estimate(ratios)
         narrow = (ratio.high - ratio.low) / ratio.median < WIDTH
-        return settled(ratio, *ends) or (narrow and not straddles(ratio, ends))
+        return is_decided(ratio, *ends) or (narrow and not straddles(ratio, ends))
 
     def _compiled(self) -> float:
         """Return the compiled baseline's seconds a call, which are reported and not graded."""
         compiled = replace(self._baseline, program=_program(
             self._timed, COMPILED, self._baseline.executor, self._baselines))
-        _right(compiled)
-        _sure(compiled.prepare(self._baseline.count))
+        _check_answer(compiled)
+        _baseline_answer(compiled.prepare(self._baseline.count))
         taken = []
         for _ in range(REPORTED_REPLAYS):
             self.draw(compiled)
-            taken.append(_sure(compiled.replay()))
+            taken.append(_baseline_answer(compiled.replay()))
         return statistics.median(taken)
 
 
-def _program(timed: Timed, function: str, executor: Executor, baselines: Baselines) -> int:
+def _program(timed: TimedCall, function: str, executor: Executor, baselines: Baselines) -> int:
     if timed.assignment.on_host:
-        return ours.load_baseline(executor, timed.assignment, timed.case, function)
+        return baseline_programs.load_baseline(executor, timed.assignment, timed.case, function)
     return baselines.program(timed.assignment, timed.case, function)
 
 
-def _right(baseline: Replays) -> None:
+def _check_answer(baseline: Replays) -> None:
     """Check an answer of the baseline. Raises InfrastructureError if it is wrong."""
     baseline.pool.draw(1, baseline.scalars)
-    _sure(baseline.executor.run(baseline.program, 0, seconds=BASELINE_SECONDS))
-    wrong = baseline.pool.check(1, looked=False)
+    _baseline_answer(baseline.executor.run(baseline.program, 0, seconds=BASELINE_SECONDS))
+    wrong = baseline.pool.check(1, sampled=False)
     if wrong is not None:
         raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what} {wrong.name}".strip())
 
 
-def _sure(answer: T | GpuFailure) -> T:
+def _baseline_answer(answer: T | GpuFailure) -> T:
     """Return the answer of the baseline's side. Raises InfrastructureError if it failed."""
     if isinstance(answer, GpuFailure):
         raise InfrastructureError(f"the baseline failed: {answer.message}")
     return answer
 
 
-def _timing(timed: Timed, measured: Measured, notes: list[str]) -> Timing:
+def _timing(timed: TimedCall, measured: MeasuredCase, notes: list[str]) -> Timing:
     case, work, ratio = timed.case, timed.assignment.work, measured.estimate
     student, baseline = statistics.median(measured.blocks.student), statistics.median(measured.blocks.baseline)
     timing = Timing(
         case=case.name, sizes=case.sizes, slots=measured.slots, student_us=student * 1e6, baseline_us=baseline * 1e6,
-        compiled_us=measured.compiled * 1e6, ratios=measured.blocks.ratios, notes=notes,
+        compiled_us=measured.compiled_baseline * 1e6, ratios=measured.blocks.ratios, notes=notes,
         speedup=Interval(median=ratio.median, low=ratio.low, high=ratio.high))
     if work is None:
         return timing

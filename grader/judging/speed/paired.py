@@ -18,7 +18,7 @@ F = TypeVar("F")
 MOST_BLOCKS = 24
 # If the clocks within a block differ by more than this share, the block is dropped.
 CLOCKS_APART = 0.01
-# A power-bound device has warmed up when so many windows agree within this share.
+# A power-bound device has warmed up when WINDOWS windows agree within the share AGREE.
 WINDOWS, WINDOW_SECONDS, AGREE = 3, 0.1, 0.003
 MOST_WARMING_SECONDS = 6.0
 
@@ -73,9 +73,9 @@ class OutOfTime(Exception):
 
 
 def paired(
-    measure: Callable[[], Block | F], *, settled: Callable[[Sequence[float]], bool], until: float
+    measure: Callable[[], Block | F], *, is_decided: Callable[[Sequence[float]], bool], until: float
 ) -> Blocks | F:
-    """Measure blocks until the ratios are `settled` or there are MOST_BLOCKS. A student's failure is passed on.
+    """Measure blocks until the ratios are `is_decided` or there are MOST_BLOCKS. A student's failure is passed on.
 
     No block begins after `until` (time.monotonic). Blocks within which the clock changes are dropped. Raises OutOfTime.
     """
@@ -84,14 +84,14 @@ def paired(
         measured = measure()
         if not isinstance(measured, Block):
             return measured
-        apart = bool(measured.clocks) and max(measured.clocks) > (1 + CLOCKS_APART) * min(measured.clocks)
-        for blocks in (every,) if apart else (every, steady):
+        unstable = bool(measured.clocks) and max(measured.clocks) > (1 + CLOCKS_APART) * min(measured.clocks)
+        for blocks in (every,) if unstable else (every, steady):
             blocks.baseline += measured.baseline
             blocks.student += measured.student
-        steady.dropped += apart
+        steady.dropped += unstable
         late = time.monotonic() > until
         count = len(steady.student) // 2
-        if count >= FEWEST_RATIOS and (late or count == MOST_BLOCKS or settled(steady.ratios)):
+        if count >= FEWEST_RATIOS and (late or count == MOST_BLOCKS or is_decided(steady.ratios)):
             return steady
         if late and len(every.student) // 2 < FEWEST_RATIOS:
             raise OutOfTime
@@ -101,7 +101,7 @@ def paired(
     return steady if len(steady.student) // 2 >= FEWEST_RATIOS else every
 
 
-def warmed(
+def warm_up(
     measure: Callable[[], Block | F], *, until: float, now: Callable[[], float] = time.monotonic
 ) -> F | None:
     """Keep both sides at work, as `paired` does, until the device's pace is steady: for each side the medians of the

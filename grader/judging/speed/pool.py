@@ -18,27 +18,27 @@ from torch import Tensor
 
 from grader.course.assignment import Assignment
 from grader.course.cases import Case
-from grader.course.catalogue import answer_and_tolerance, unlikely
+from grader.course.catalogue import answer_and_tolerance, objection
 from grader.course.parameters import Inputs, Scalar, Value
 from grader.device.guards import torch_dtype
 from grader.judging.answers.compare import POISON, Comparison, compare, fill_gaps, gaps_written, poison_, same_bits
 from grader.judging.answers.rows import Answered, in_parts
 from grader.judging.plans.planning import given_tensor
 from grader.judging.running.arena import Arena, Piece, guard_of
-from grader.judging.running.execution import Look, Slot
-from grader.judging.speed.checks import Checks
+from grader.judging.running.execution import ElementSample, Slot
+from grader.judging.speed.checks import SlotChecks
 from grader.judging.speed.contents import SlotContents
 from grader.plan.messages import GivenTensor
-from grader.plan.plan import spanned
-from grader.results.result import Worst
+from grader.plan.plan import memory_span
+from grader.results.result import WorstElement
 
 # Secret places of each output, of 32 bits, that are sampled while the clock runs.
-LOOKED_AT = 1024
+SAMPLED = 1024
 WORD = 4
 
 
 @dataclass(frozen=True)
-class Wrong:
+class ReplayFault:
     """An error found after a replay.
 
     "values": `count` of `total` elements of a slot are wrong, `unwritten` of them were never written, and `worst` is
@@ -52,7 +52,7 @@ class Wrong:
     count: int = 0
     total: int = 0
     unwritten: int = 0
-    worst: Worst | None = None
+    worst: WorstElement | None = None
     said: str = ""
 
 
@@ -79,16 +79,16 @@ class Pool:
         read = [tensor for tensor in given if not tensor.output]
         written = [tensor for tensor in given if tensor.output]
         self._on_host = not cuda or any(tensor.place == "host" for tensor in read)
-        looks = [len(written) * count * LOOKED_AT]
-        desk = [GivenTensor(name="positions", shape=looks, dtype="int64"),
-                GivenTensor(name="target", shape=looks, dtype="int32")]
+        samples = [len(written) * count * SAMPLED]
+        tensors = [GivenTensor(name="positions", shape=samples, dtype="int64"),
+                GivenTensor(name="target", shape=samples, dtype="int32")]
         place: Literal["device", "host"] = "device" if cuda else "host"
         self._arenas: list[Arena] = []
         try:
             self._inputs = self._arena(
                 read * count, "host" if self._on_host else "device", sparse=assignment.renew is not None)
             self._outputs = self._arena([tensor for tensor in written for _ in range(count)], place, guard_of(written))
-            self.look = Look(self._outputs, *self._arena(desk, place).pieces)
+            self.sample = ElementSample(self._outputs, *self._arena(tensors, place).pieces)
         except BaseException:
             self.close()
             raise
@@ -99,10 +99,10 @@ class Pool:
         self._with_gaps = [self._pieces[tensor.name] for tensor in given if tensor.strides]
         # Tensors that the judge fills, and tensors that calls have to leave as they are.
         self._filled = [tensor.name for tensor in given if tensor.filled]
-        self._kept = [tensor.name for tensor in read]
+        self._read_only = [tensor.name for tensor in read]
         # True if a baseline may reuse inputs as calls and the filling of gaps left them. Indices are drawn anew, since
         # they say where the baseline reads: the judge decides that.
-        self._stay = not self._with_gaps and not any(tensor.filled for tensor in written) and all(
+        self._reusable = not self._with_gaps and not any(tensor.filled for tensor in written) and all(
             torch_dtype(tensor.dtype).is_floating_point for tensor in read)
         self.contents: SlotContents | None = None
         if not self._on_host:
@@ -110,10 +110,10 @@ class Pool:
                 assignment, case, {name: self._pieces[name] for name in self._filled}, self._generator)
         # On the host, what was drawn for each slot.
         self._drawn: list[Inputs] = []
-        self._checks: Checks | None = None
+        self._checks: SlotChecks | None = None
         self._starts = [torch.tensor([piece.offset // WORD for piece in pieces], device=self._generator.device)
                         for pieces in self._written.values()]
-        self._places = torch.zeros_like(self.look.positions.tensor)
+        self._places = torch.zeros_like(self.sample.positions.tensor)
 
     def slots(self) -> list[Slot]:
         """Return the tensors of each slot's call."""
@@ -122,7 +122,7 @@ class Pool:
     def draw(
         self, count: int, scalars: Mapping[str, Value], *, expect: bool = True, again: bool = False
     ) -> None:
-        """Draw new contents for the first `count` slots. `scalars` are those of the side whose calls come next.
+        """Draw new contents for the first `count` slots. `scalars` belong to the side whose calls come next.
 
         With `expect`, `check` can check the answers to these contents. With `again`, inputs that were drawn before stay
         as they are, if they are floats that calls leave whole, and all else is written anew.
@@ -132,12 +132,12 @@ class Pool:
             for piece in pieces[:count]:
                 fill_gaps(piece.tensor)
         if self.contents is not None:
-            if not (again and self._stay):
+            if not (again and self._reusable):
                 self.contents.renew(count)
             if expect:
-                self._checks = Checks(
+                self._checks = SlotChecks(
                     self._assignment, self._case, [self._given(slot) for slot in range(count)],
-                    self.contents.laid(self._kept), self._generator)
+                    self.contents.flat_inputs(self._read_only), self._generator)
         else:
             self._renew(count)
         self._inputs.guard()
@@ -156,17 +156,17 @@ class Pool:
         assert self._checks is not None
         return self._checks.doubtful([self._answered(slot) for slot in range(count)])
 
-    def check(self, count: int, *, looked: bool = True) -> Wrong | None:
-        """Return the first error after a replay on the first `count` slots. `looked`: the replay ended with the copy of
-        single elements that `Look` describes."""
+    def check(self, count: int, *, sampled: bool = True) -> ReplayFault | None:
+        """Return the first error after a replay on the first `count` slots. `sampled`: the replay ended with the copy
+        of single elements that `ElementSample` describes."""
         late = self._is_late()
         doubtful = self.doubtful(count)
         # Again after checking the answers: an element written meanwhile is late as well.
-        if looked and bool(late | self._is_late()):
-            return Wrong("late")
-        if (self._outputs.touched() or (not self._on_host and self._inputs.touched())
+        if sampled and bool(late | self._is_late()):
+            return ReplayFault("late")
+        if (self._outputs.overruns() or (not self._on_host and self._inputs.overruns())
                 or any(gaps_written(piece.tensor) for pieces in self._with_gaps for piece in pieces[:count])):
-            return Wrong("outside")
+            return ReplayFault("outside")
         return next((wrong for slot in doubtful if (wrong := self._check(slot)) is not None), None)
 
     def close(self) -> None:
@@ -185,21 +185,21 @@ class Pool:
 
     def _choose(self, count: int) -> None:
         """Choose new secret places in the first `count` slots' outputs."""
-        positions, share = self.look.positions.tensor, len(self._places) // len(self._written)
+        positions, share = self.sample.positions.tensor, len(self._places) // len(self._written)
         slots, parts = torch.arange(share, device=positions.device) % count, self._places.view(-1, share)
         for part, pieces, starts in zip(parts, self._written.values(), self._starts, strict=True):
             tensor = pieces[0].tensor
-            words = -(-spanned(tensor.shape, tensor.stride()) * tensor.itemsize // WORD)
+            words = -(-memory_span(tensor.shape, tensor.stride()) * tensor.itemsize // WORD)
             part.copy_(starts[slots]).add_(
                 torch.randint(words, slots.shape, generator=self._generator, device=positions.device))
         positions.copy_(self._places)
 
     def _is_late(self) -> Tensor:
-        look = self.look
-        memory = look.source.memory
+        sample = self.sample
+        memory = sample.source.memory
         words = memory[: len(memory) // WORD * WORD].view(torch.int32)
-        # By the judge's own copy of the places: kernels could have written to `look.positions`.
-        return (words[self._places] != look.target.tensor).any()
+        # By the judge's own copy of the places: kernels could have written to `sample.positions`.
+        return (words[self._places] != sample.target.tensor).any()
 
     def _given(self, slot: int) -> Inputs:
         """Return a slot's inputs in shared memory."""
@@ -224,29 +224,29 @@ class Pool:
                 given[name].copy_(drawn[name])
             self._drawn.append({**drawn, **self._scalars})
 
-    def _check(self, slot: int) -> Wrong | None:
+    def _check(self, slot: int) -> ReplayFault | None:
         """Compare a slot's whole answers with the right ones for the inputs that were drawn."""
         answered = self._answered(slot)
         if self.contents is None:
             return self._compared(self._drawn[slot], {name: value.cpu() for name, value in answered.items()})
         given = self._given(slot)
         left = {name: given[name].clone() for name in self._filled}
-        self.contents.again(slot)
-        for name in self._kept:
+        self.contents.rewrite(slot)
+        for name in self._read_only:
             if not same_bits(left[name], given[name]):
-                return Wrong("input", name)
+                return ReplayFault("input", name)
         return self._compared(given, {**answered, **{name: left[name] for name in answered if name in left}})
 
-    def _compared(self, given: Inputs, answered: Answered) -> Wrong | None:
+    def _compared(self, given: Inputs, answered: Answered) -> ReplayFault | None:
         """Return the first error of a call with the inputs `given` and the outputs `answered`; None if there is
         none."""
         for view in self._assignment.views():
             for first, output, part in in_parts(view, given, answered):
-                wrong = _wrong(compare(output, *answer_and_tolerance(view, part)), first, view.output.name)
+                wrong = _replay_fault(compare(output, *answer_and_tolerance(view, part)), first, view.output.name)
                 if wrong is not None:
                     return wrong
-        said = unlikely(self._assignment, given, answered)
-        return Wrong("statistic", said=said) if said else None
+        said = objection(self._assignment, given, answered)
+        return ReplayFault("statistic", said=said) if said else None
 
 
 def _poison(pieces: Sequence[Piece]) -> None:
@@ -260,11 +260,11 @@ def _poison(pieces: Sequence[Piece]) -> None:
         poison_(piece.tensor)
 
 
-def _wrong(comparison: Comparison, first: int, name: str) -> Wrong | None:
+def _replay_fault(comparison: Comparison, first: int, name: str) -> ReplayFault | None:
     """Return the error in a comparison of a part of an output, which begins at row `first`."""
     if comparison.passed:
         return None
     worst = comparison.worst
     worst = worst.model_copy(update={"index": [worst.index[0] + first, *worst.index[1:]] if worst.index else []})
-    return Wrong("values", name, count=comparison.count, total=comparison.total,
-                 unwritten=comparison.unwritten_count, worst=worst)
+    return ReplayFault("values", name, count=comparison.count, total=comparison.total,
+                       unwritten=comparison.unwritten_count, worst=worst)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 
 from grader.course.parameters import Value
-from grader.judging.running.execution import CapturedCalls, Executor, GpuFailure, Taken
+from grader.judging.running.execution import CapturedCalls, Executor, GpuFailure, ReplaySeconds
 from grader.judging.speed.pool import Pool
 
 # Length of a replay, if there are enough slots. The same for both sides, so that neither lets the device cool.
@@ -33,29 +33,29 @@ class Replays:
     limit: float
     count: int = 1
     by_host: bool = False
-    _nothing: Taken = field(default_factory=lambda: Taken(0.0, 0.0))
+    _overhead: ReplaySeconds = field(default_factory=lambda: ReplaySeconds(0.0, 0.0))
     _calls: CapturedCalls | None = None
-    _taken: list[Taken] = field(default_factory=list)
+    _replays: list[ReplaySeconds] = field(default_factory=list)
 
     def prepare(self, count: int = 1) -> GpuFailure | None:
         """Measure the time that launching and waiting take, and find the number of slots that makes a replay long
         enough. `count` is a first guess: 1 for an unknown kernel, since a single call may take seconds."""
-        look = self.pool.look
-        nothing = self.executor.capture(self.program, [], look, seconds=self.limit)
+        sample = self.pool.sample
+        nothing = self.executor.capture(self.program, [], sample, seconds=self.limit)
         if isinstance(nothing, GpuFailure):
             return nothing
-        waits: list[Taken] = []
+        waits: list[ReplaySeconds] = []
         for _ in range(EMPTY_REPLAYS):
             taken = self.executor.replay(nothing, seconds=self.limit)
             if isinstance(taken, GpuFailure):
                 return taken
             waits.append(taken)
-        self._nothing = Taken(*(statistics.median(clock) for clock in zip(*map(astuple, waits), strict=True)))
+        self._overhead = ReplaySeconds(*(statistics.median(clock) for clock in zip(*map(astuple, waits), strict=True)))
         wanted = min(self.pool.count, count)
         for _ in range(GUESSES):
             self.count = wanted
             self.draw(expect=False)
-            calls = self.executor.capture(self.program, range(self.count), look, seconds=self.limit)
+            calls = self.executor.capture(self.program, range(self.count), sample, seconds=self.limit)
             if isinstance(calls, GpuFailure):
                 return calls
             self._calls = calls
@@ -78,11 +78,11 @@ class Replays:
     def replay(self) -> float | GpuFailure:
         """Replay the calls on the current contents. Returns seconds a call."""
         assert self._calls is not None
-        taken = self.executor.replay(self._calls, seconds=self.limit)
-        if isinstance(taken, GpuFailure):
-            return taken
-        own = Taken(taken.host - self._nothing.host, taken.device - self._nothing.device)
-        self._taken.append(own)
+        replay = self.executor.replay(self._calls, seconds=self.limit)
+        if isinstance(replay, GpuFailure):
+            return replay
+        own = ReplaySeconds(replay.host - self._overhead.host, replay.device - self._overhead.device)
+        self._replays.append(own)
         return max(1e-9, own.host if self.by_host else own.device) / self.count
 
     def trust_host(self) -> None:
@@ -91,7 +91,7 @@ class Replays:
 
     def forget(self) -> None:
         """Drop the times so far, by which the clocks are compared."""
-        self._taken.clear()
+        self._replays.clear()
 
     @property
     def clocks_differ(self) -> bool:
@@ -101,8 +101,8 @@ class Replays:
         A late notice only adds to the host's times, so the shortest of them is trusted. The shortest is compared with
         the device's median.
         """
-        if not self._taken:
+        if not self._replays:
             return False
-        least = min(taken.host for taken in self._taken)
-        usual = statistics.median(taken.device for taken in self._taken)
+        least = min(replay.host for replay in self._replays)
+        usual = statistics.median(replay.device for replay in self._replays)
         return least > (1 + APART_SHARE) * usual + APART_SECONDS

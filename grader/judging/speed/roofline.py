@@ -6,7 +6,6 @@ power limits and neighbours. Each rate is a median over replays of CUDA graphs; 
 
 from __future__ import annotations
 
-import math
 import statistics
 import time
 from collections.abc import Callable
@@ -19,9 +18,6 @@ import torch
 
 from grader.course.assignment import Work
 from grader.results.result import IMPOSSIBLE
-
-MAX_AGE_SECONDS = 600.0
-"""Seconds for which a process keeps its measured roofs: clocks and temperature drift over minutes."""
 
 MEMORY_SHARE = 0.25
 """Share of the device's free memory that is used at a time, and freed afterwards."""
@@ -53,17 +49,12 @@ class Roofline:
     """The best rates seen on a device.
 
     `copy` is in bytes/s, read and written bytes both counted; `matmul` is in FLOP/s, two for a multiply-add; `pinned`
-    is in bytes/s from pinned host memory to the device. `copy_how` and `matmul_how` name the fastest way, `seconds` is
-    the time that measuring took.
+    is in bytes/s from pinned host memory to the device.
     """
 
-    device: str
     copy: float
     matmul: float
     pinned: float
-    copy_how: str
-    matmul_how: str
-    seconds: float
 
 
 def share(work: Work, seconds: float, roofline: Roofline) -> tuple[float, str]:
@@ -79,84 +70,65 @@ def share(work: Work, seconds: float, roofline: Roofline) -> tuple[float, str]:
     }
     bound = max(at_best, key=lambda name: at_best[name])
     if not at_best[bound] > 0 or not seconds > 0:
-        raise ValueError(f"some work and a positive time expected, got {work} and {seconds}")
+        raise ValueError(f"a share of the roof needs some work and positive time, not {work} in {seconds} s")
     return at_best[bound] / seconds, bound
 
 
-# The last measurement of each device, with its time.
-latest: dict[int, tuple[float, Roofline]] = {}
-
-
-def roofline(device: int = 0, max_age: float = MAX_AGE_SECONDS) -> Roofline:
-    """Return the roofs of a CUDA device, measured now or at most `max_age` seconds ago by this process.
-
-    Call it while no executor is busy. Raises RooflineError.
-    """
-    measured = latest.get(device)
-    if measured is None or time.monotonic() - measured[0] > max_age:
-        measured = latest[device] = time.monotonic(), measure_roofline(device)
-    return measured[1]
+latest: list[Roofline] = []
+"""The roofs that this process has measured, none before the first measurement."""
 
 
 def fraction(work: Work, seconds: float) -> tuple[float, str]:
-    """Return the `share` of this process's latest roofs, of any age.
+    """Return the `share` of this process's roofs. Call it while no executor is busy.
 
     If the share is above IMPOSSIBLE, the roofs are measured again: another process may have lowered them, and no
     student is suspected for it. Raises RooflineError.
     """
-    known = roofline(max_age=math.inf)
-    reached = share(work, seconds, known)
+    if not latest:
+        latest.append(measure_roofline())
+    reached = share(work, seconds, latest[0])
     if reached[0] > IMPOSSIBLE:
         with suppress(RooflineError):
-            again = measure_roofline()
-            latest[0] = time.monotonic(), replace(
-                again, copy=max(known.copy, again.copy), matmul=max(known.matmul, again.matmul),
-                pinned=max(known.pinned, again.pinned))
-        reached = share(work, seconds, roofline(max_age=math.inf))
+            known, again = latest[0], measure_roofline()
+            latest[0] = replace(again, copy=max(known.copy, again.copy), matmul=max(known.matmul, again.matmul),
+                                pinned=max(known.pinned, again.pinned))
+        reached = share(work, seconds, latest[0])
     return reached
 
 
-def measure_roofline(device: int = 0) -> Roofline:
-    """Measure the roofs of a CUDA device, which should be otherwise idle. Raises RooflineError."""
+def measure_roofline() -> Roofline:
+    """Measure the roofs of the CUDA device, which should be otherwise idle. Raises RooflineError."""
     if not torch.cuda.is_available():
         raise RooflineError("no CUDA device")
-    start = time.monotonic()
     try:
-        with torch.cuda.device(device), torch.no_grad():
-            copy, copy_how = _copy(device)
-            matmul, matmul_how = _matmul(device)
-            pinned = _from_host()
+        with torch.no_grad():
+            return Roofline(_copy(), _matmul(), _from_host())
     except torch.OutOfMemoryError as error:
         raise RooflineError(f"too little free memory on the device: {str(error).splitlines()[0]}") from None
     finally:
         # The judge's buffers are allocations outside torch's pool, which would keep this memory.
         torch.cuda.empty_cache()
-    name = torch.cuda.get_device_name(device)
-    return Roofline(name, copy, matmul, pinned, copy_how, matmul_how, time.monotonic() - start)
 
 
-def _copy(device: int) -> tuple[float, str]:
-    """Return the bytes/s read and written by the fastest copy, and its name."""
-    least = COPY_PER_L2 * torch.cuda.get_device_properties(device).L2_cache_size
-    size = min(max(COPY_BYTES, least), _room(device) // 2 // 4096 * 4096)
+def _copy() -> float:
+    """Return the bytes/s read and written by the fastest copy."""
+    least = COPY_PER_L2 * torch.cuda.get_device_properties(0).L2_cache_size
+    size = min(max(COPY_BYTES, least), _room() // 2 // 4096 * 4096)
     if size < least:
         needed = 2 * least / MEMORY_SHARE / 1e9
-        raise RooflineError(f"{needed:.1f} GB of free device memory expected for a copy past L2")
+        raise RooflineError(f"a copy past L2 needs {needed:.1f} GB of free device memory")
     source = torch.randn(size // 4, device="cuda", generator=torch.Generator("cuda"))
     target = torch.empty_like(source)
     # The driver's copy and an element-wise kernel differ by some percent; either may be faster.
-    ways: dict[str, Callable[[], object]] = {
-        "copy_": lambda: target.copy_(source),
-        "neg": lambda: torch.neg(source, out=target),
-        "mul": lambda: torch.mul(source, 1.5, out=target),
-    }
-    _warm(ways["copy_"])
-    return max((2 * size / _median_seconds(way), f"{name}, {size / 2**20:.0f} MiB") for name, way in ways.items())
+    ways: tuple[Callable[[], object], ...] = (
+        lambda: target.copy_(source), lambda: torch.neg(source, out=target), lambda: torch.mul(source, 1.5, out=target))
+    _warm(ways[0])
+    return 2 * size / min(map(_median_seconds, ways))
 
 
-def _matmul(device: int) -> tuple[float, str]:
-    """Return the FLOP/s of the fastest product, and its shape."""
-    room = _room(device)
+def _matmul() -> float:
+    """Return the FLOP/s of the fastest product."""
+    room = _room()
     rates, generator = [], torch.Generator("cuda")
     for m, n, k in MATMULS:
         if 2 * (m * k + k * n + m * n) > room:
@@ -166,7 +138,7 @@ def _matmul(device: int) -> tuple[float, str]:
         b = torch.randn(k, n, device="cuda", dtype=torch.float16, generator=generator)
         out = torch.empty(m, n, device="cuda", dtype=torch.float16)
         seconds = _median_seconds(partial(torch.mm, a, b, out=out))
-        rates.append((2.0 * m * n * k / seconds, f"{m}×{n}×{k}"))
+        rates.append(2.0 * m * n * k / seconds)
     if not rates:
         raise RooflineError(f"{room / MEMORY_SHARE / 1e6:.0f} MB of free device memory hold no matrix product")
     return max(rates)
@@ -180,8 +152,8 @@ def _from_host() -> float:
     return HOST_BYTES / _median_seconds(lambda: target.copy_(source, non_blocking=True))
 
 
-def _room(device: int) -> int:
-    return int(torch.cuda.mem_get_info(device)[0] * MEMORY_SHARE)
+def _room() -> int:
+    return int(torch.cuda.mem_get_info()[0] * MEMORY_SHARE)
 
 
 def _warm(call: Callable[[], object]) -> None:
@@ -192,7 +164,7 @@ def _warm(call: Callable[[], object]) -> None:
 
 
 def _median_seconds(call: Callable[[], object]) -> float:
-    """Return the median seconds of a call in a graph, which holds as many calls as fit into the time for a way."""
+    """Return the median seconds of a call in a graph, which holds the calls that fit into the time for a way."""
     stream: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     with torch.cuda.stream(stream):
         call()

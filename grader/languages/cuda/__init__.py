@@ -36,12 +36,9 @@ def _traits(kernel: Kernel) -> frozenset[Trait]:
 
 
 def _signature(function: str, parameters: Sequence[Parameter]) -> str:
-    return f"void {function}({', '.join(map(_declared, parameters))})"
-
-
-def _declared(one: Parameter) -> str:
-    pointer = "" if one.kind in ("scalar", "size") else "*"
-    return f"{_ELEMENTS[one.dtype]} {pointer}{one.name}"
+    declared = ", ".join(
+        f"{_ELEMENTS[one.dtype]} {'' if one.kind in ('scalar', 'size') else '*'}{one.name}" for one in parameters)
+    return f"void {function}({declared})"
 
 
 def _blocks(launch: Launch, kernel: Kernel) -> frozenset[int]:

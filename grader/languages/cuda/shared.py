@@ -44,7 +44,7 @@ def stage_uses(words: Sequence[CodeWord]) -> list[StageUse]:
         declared = (declared or texts[at] == "__shared__") and texts[at] != ";"
         if texts[at + 1] != "[" or not texts[at].isidentifier():
             continue
-        end = _closed(texts, at + 1)
+        end = _closing_bracket(texts, at + 1)
         # Only the first of several indices is a stage.
         if texts[end + 1:end + 2] != ["["]:
             continue
@@ -56,7 +56,7 @@ def stage_uses(words: Sequence[CodeWord]) -> list[StageUse]:
     return found[:_MOST]
 
 
-def _closed(texts: Sequence[str], at: int) -> int:
+def _closing_bracket(texts: Sequence[str], at: int) -> int:
     """Return the index of the bracket that closes the one at `at`; `at` if it is more than _MOST tokens away."""
     depth = 0
     for end in range(at, min(at + _MOST, len(texts))):
@@ -66,8 +66,14 @@ def _closed(texts: Sequence[str], at: int) -> int:
     return at
 
 
+def behind_indices(texts: Sequence[str], at: int) -> int:
+    """Return the index after indices such as `[4][2]` that begin at `at`; `at` itself if there are none, or one is
+    longer than _MOST."""
+    while at < len(texts) and texts[at] == "[" and (end := _closing_bracket(texts, at)) > at:
+        at = end + 1
+    return at
+
+
 def stored(texts: Sequence[str], at: int) -> bool:
     """Return whether `=` follows the indices that begin at `at`."""
-    while at < len(texts) and texts[at] == "[" and (end := _closed(texts, at)) > at:
-        at = end + 1
-    return texts[at:at + 1] == ["="]
+    return texts[(at := behind_indices(texts, at)):at + 1] == ["="]

@@ -1,7 +1,7 @@
 """Split of the compiler's output for a file into a text for each kernel.
 
-A text holds its entry, the functions that the entry calls, and no variable that keeps values from launch to launch:
-such variables become parameters, for which a plan has buffers of its own.
+A text holds its entry and the functions that the entry calls. Variables that keep values from launch to launch become
+parameters, for which a plan has buffers of its own.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from grader.languages.cuda.kept import CALLED, MOST_BYTES, called, read_only
+from grader.languages.cuda.read_only import CALLED, MOST_BYTES, called, read_only
 from grader.languages.cuda.source import KernelDeclaration, kernel_declarations
 from grader.languages.cuda.symbols import MOST_NAME, readable, variable_name
 from grader.plan.plan import TEXT_CHARACTERS, Malformed
-from grader.simulation.ptx.grammar import (
+from grader.simulation.ptx.reader import (
     HEADER,
+    LAUNCH,
     OWN,
     TextFunction,
     TextModule,
@@ -23,9 +24,11 @@ from grader.simulation.ptx.grammar import (
     TextStatement,
     TextVariable,
     contents,
+    declared,
+    is_known,
     lines_of,
+    read_module,
 )
-from grader.simulation.ptx.reader import LAUNCH, declared, is_known, read_module
 
 # Strings, the names of functions in assertions, and tables for sine and cosine.
 _MAY_STAY = ("$str", "__unnamed_", "__cudart_")
@@ -37,9 +40,9 @@ LIBRARY_FILE = 2
 """The number of the `.file` in a text that names the library of the kernel."""
 
 
-class Unplannable(Exception):
-    """Error: a kernel has something that no plan can have. The message says what it is and what to do; line 0 is not
-    known."""
+class UnplannableKernel(Exception):
+    """Error: a kernel has something that no plan can have. The message says what it is and what to do. Line 0 stands
+    for an unknown line."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -59,9 +62,9 @@ class HiddenVariable:
 @dataclass(frozen=True)
 class EntryText:
     """Kernel with the fields of `Kernel`. The last parameters of its signature stand for `variables`, in their order.
-    `most_threads` is the most threads of a block: what `__launch_bounds__` says, or 1024. `shared` is the shared memory
-    that the text declares, in bytes. `unplanned` says, about `line`, why no plan may hold the kernel; there is no text
-    then."""
+    `most_threads` is the most threads of a block: the number in `__launch_bounds__`, or 1024. `shared` is the shared
+    memory that the text declares, in bytes. If no plan may hold the kernel, `unplanned` is the reason, found in `line`,
+    and `text` is empty."""
 
     symbol: str
     name: str
@@ -95,15 +98,16 @@ def slices(
     return [_entry(_Slice(module, function, known, suffix)) for function in module.functions.values() if function.entry]
 
 
-def _entry(whole: _Slice) -> EntryText:
-    entry = whole.entry
+def _entry(slice_: _Slice) -> EntryText:
+    entry = slice_.entry
     try:
-        made = whole.made()
-        if len(made.text) > TEXT_CHARACTERS:
-            raise Unplannable(f"{made.name} becomes {len(made.text):,} characters of machine text, of which a plan has "
-                              f"{TEXT_CHARACTERS:,} at most: unroll less", made.line)
-        return made
-    except Unplannable as error:
+        kernel = slice_.entry_text()
+        if len(kernel.text) > TEXT_CHARACTERS:
+            raise UnplannableKernel(
+                f"{kernel.name} becomes {len(kernel.text):,} characters of machine text, of which a plan has "
+                f"{TEXT_CHARACTERS:,} at most: unroll less", kernel.line)
+        return kernel
+    except UnplannableKernel as error:
         return EntryText(symbol=entry.name, name=readable(entry.name), line=error.line, text="", signature=(),
                          variables=(), unplanned=error.message)
 
@@ -121,124 +125,128 @@ class _Slice:
         # The student's file is compiled under a name with this suffix; names of headers have another.
         self._own = module.own(suffix)
 
-    def made(self) -> EntryText:
+    def entry_text(self) -> EntryText:
+        """Return the kernel's text. Raises UnplannableKernel, Malformed."""
         module, entry = self._module, self.entry
         if any(attribute[0] not in LAUNCH for attribute in entry.attributes):
-            raise Unplannable(
+            raise UnplannableKernel(
                 f"{readable(entry.name)} has __cluster_dims__, and clusters of blocks are not planned: leave it out",
-                self._placed(entry.body or ())[0])
-        functions = self._reached()
+                self._with_locations(entry.body or ())[0])
+        functions = self._callees()
         for function in (entry, *functions):
             self._check_known(function)
-        used = self._used(functions)
-        kept = self._kept(functions, used)
-        hidden = [variable for name, variable in used.items() if variable.space != "shared" and name not in kept]
+        used = self._variables(functions)
+        constant = self._read_only(functions, used)
+        hidden = [variable for name, variable in used.items() if variable.space != "shared" and name not in constant]
         for function in functions:
             self._check_function(function)
-        carried = self._carried(functions, hidden)
+        needed = self._needed_variables(functions, hidden)
         name, library = readable(entry.name), self._library()
-        parameters, renamed = self._parameters(name, hidden)
-        line, body = self._body(entry, parameters, renamed, hidden, carried)
+        parameters, new_names = self._parameters(name, hidden)
+        line, body = self._body(entry, parameters, new_names, hidden, needed)
         text = TextModule(
             version=module.version, target=module.target, address_size=module.address_size,
             files={**({1: f"submission{self._suffix}"} if self._own else {}),
                    **({LIBRARY_FILE: library} if library else {})},
-            variables={name: _constant_as_global(variable) for name, variable in used.items()
-                       if variable not in hidden},
-            functions={function.name: self._function(function, carried) for function in functions} | {
+            variables={name: replace(variable, space="global") if variable.space == "const" else variable
+                       for name, variable in used.items() if variable not in hidden},
+            functions={function.name: self._function(function, needed) for function in functions} | {
                 entry.name: replace(entry, parameters=tuple(parameters), body=tuple(body))})
         return EntryText(
             symbol=entry.name, name=name, line=line, text=text.written(),
-            signature=tuple(one.entry for one in parameters),
-            variables=tuple(_hidden(one) for one in hidden),
+            signature=tuple(parameter.entry for parameter in parameters),
+            variables=tuple(_hidden(variable) for variable in hidden),
             most_threads=most_threads(entry), shared=shared_bytes(text))
 
     def _library(self) -> str:
         """Return the library whose header defines the kernel, such as `cub`; "" if the file defines it."""
-        place = next((one.words[1] for one in self.entry.body or () if one.words[0] == ".loc"), "")
+        place = next((statement.words[1] for statement in self.entry.body or () if statement.words[0] == ".loc"), "")
         file = self._module.files.get(int(place), "") if place and int(place) != self._own else ""
-        found = _HEADER.search(file)
-        return found[1] if found else ""
+        match = _HEADER.search(file)
+        return match[1] if match else ""
 
-    def _reached(self) -> list[TextFunction]:
+    def _callees(self) -> list[TextFunction]:
         """Return the functions that the entry calls, directly or by way of others."""
         found: dict[str, TextFunction] = {}
-        left = [self.entry]
-        while left:
-            for statement in left.pop().body or ():
+        queue = [self.entry]
+        while queue:
+            for statement in queue.pop().body or ():
                 for word in statement.words:
                     function = self._module.functions.get(word)
                     if function is not None and not function.entry and word not in found:
                         found[word] = function
-                        left.append(function)
+                        queue.append(function)
         # In the order of the text.
         return [function for name, function in self._module.functions.items() if name in found]
 
-    def _used(self, functions: Sequence[TextFunction]) -> dict[str, TextVariable]:
+    def _variables(self, functions: Sequence[TextFunction]) -> dict[str, TextVariable]:
         words = {word for function in (self.entry, *functions) for statement in function.body or ()
                  for word in statement.words}
         return {name: variable for name, variable in self._module.variables.items() if name in words}
 
-    def _kept(self, functions: Sequence[TextFunction], used: Mapping[str, TextVariable]) -> frozenset[str]:
+    def _read_only(self, functions: Sequence[TextFunction], used: Mapping[str, TextVariable]) -> frozenset[str]:
         """Return the names of strings and of NVIDIA's tables that nothing writes."""
-        may = {name: variable for name, variable in used.items() if variable.space != "shared" and variable.initial
-               and variable.bytes <= MOST_BYTES and name.startswith(_MAY_STAY)}
-        return read_only((self.entry, *functions), may)
+        candidates = {
+            name: variable for name, variable in used.items()
+            if variable.space != "shared" and variable.initial and variable.bytes <= MOST_BYTES
+            and name.startswith(_MAY_STAY)}
+        return read_only((self.entry, *functions), candidates)
 
     def _check_known(self, function: TextFunction) -> None:
         for statement, line in lines_of(function.body or (), self._own):
             if not is_known(statement):
-                raise Unplannable(
+                raise UnplannableKernel(
                     f"{readable(function.name)} has {statement.opcode[:60]}, which neither simulator nor plan knows: "
                     "write it without", line)
 
     def _check_function(self, function: TextFunction) -> None:
         if function.body is None and function.name in _ALLOCATES:
-            raise Unplannable(
+            raise UnplannableKernel(
                 f"This kernel calls {_ALLOCATES[function.name]}, which the grader does not take: allocate with "
                 "cudaMalloc in host code, and pass the pointer", self._line_of_call(function.name))
         if function.body is None and function.name not in CALLED:
-            raise Unplannable(
+            raise UnplannableKernel(
                 f"a kernel calls {readable(function.name)}, which is not defined in the file: kernels can call "
                 "functions of their own file, printf and assert", self._line_of_call(function.name))
 
-    def _carried(
+    def _needed_variables(
         self, functions: Sequence[TextFunction], hidden: Sequence[TextVariable],
     ) -> dict[str, list[TextVariable]]:
-        """Return the variables that each function, or one that it calls, uses: its callers pass their addresses."""
+        """Return the variables that each function needs, for itself or for a function that it calls: its callers pass
+        their addresses."""
         words = {function.name: {word for statement in function.body or () for word in statement.words}
                  for function in functions}
         uses = {name: {variable.name for variable in hidden} & words[name] for name in words}
-        # From a function with a variable to its callers, each time that it has more of them.
+        # A function's variables become its callers' variables, until no caller gets a new one.
         callers: dict[str, list[str]] = {name: [] for name in uses}
         for name in uses:
             for called_name in words[name] & uses.keys():
                 callers[called_name].append(name)
-        waiting = [name for name, used in uses.items() if used]
-        while waiting:
-            name = waiting.pop()
+        queue = [name for name, used in uses.items() if used]
+        while queue:
+            name = queue.pop()
             for caller in callers[name]:
                 if not uses[name] <= uses[caller]:
                     uses[caller] |= uses[name]
-                    waiting.append(caller)
+                    queue.append(caller)
         for function in (self.entry, *functions):
             for statement in function.body or ():
                 for name in uses.keys() & set(statement.words):
                     if uses[name] and called(statement) != name:
-                        raise Unplannable(
+                        raise UnplannableKernel(
                             f"{readable(name)} uses the variable {_variable_name(min(uses[name]))} and is called "
                             "through a pointer: call it by its name, or pass it a pointer to the variable",
-                            self._placed(self._module.functions[name].body or ())[0])
+                            self._with_locations(self._module.functions[name].body or ())[0])
         return {name: [variable for variable in hidden if variable.name in used] for name, used in uses.items()}
 
-    def _function(self, function: TextFunction, carried: Mapping[str, list[TextVariable]]) -> TextFunction:
+    def _function(self, function: TextFunction, needed: Mapping[str, list[TextVariable]]) -> TextFunction:
         """Return a device function of the text, whose last parameters are the variables that it carries."""
         if function.body is None:
             return function
-        variables = carried[function.name]
+        variables = needed[function.name]
         parameters = (*function.parameters, *(TextParameter(f"{function.name}_variable_{number}", "b64")
                                               for number in range(len(variables))))
-        body = self._body(function, parameters, {}, variables, carried)[1]
+        body = self._body(function, parameters, {}, variables, needed)[1]
         return replace(function, parameters=parameters, body=tuple(body))
 
     def _line_of_call(self, name: str) -> int:
@@ -255,54 +263,54 @@ class _Slice:
         plain = name.partition("<")[0].rpartition("::")[2]
         declared = [one for one in self._known.get(plain, ()) if len(one.parameters) == len(given)]
         names = declared[-1].parameters if declared else ("",) * len(given)
-        found = [replace(one, name=f"param_{number}_{called}")
-                 for number, (one, called) in enumerate(zip(given, names, strict=True))]
-        renamed = {one.name: new.name for one, new in zip(given, found, strict=True)}
-        found += [TextParameter(f"param_{number}_{_variable_name(variable.name)}", "u64")
-                  for number, variable in enumerate(hidden, len(given))]
-        return found, renamed
+        parameters = [replace(parameter, name=f"param_{number}_{called}")
+                      for number, (parameter, called) in enumerate(zip(given, names, strict=True))]
+        new_names = {parameter.name: new.name for parameter, new in zip(given, parameters, strict=True)}
+        parameters += [TextParameter(f"param_{number}_{_variable_name(variable.name)}", "u64")
+                       for number, variable in enumerate(hidden, len(given))]
+        return parameters, new_names
 
     def _body(
-        self, function: TextFunction, parameters: Sequence[TextParameter], renamed: Mapping[str, str],
-        variables: Sequence[TextVariable], carried: Mapping[str, list[TextVariable]],
+        self, function: TextFunction, parameters: Sequence[TextParameter], new_names: Mapping[str, str],
+        variables: Sequence[TextVariable], needed: Mapping[str, list[TextVariable]],
     ) -> tuple[int, list[TextStatement]]:
         """Return a function's first line, and its statements with registers in place of the variables, for which the
         last of `parameters` stand."""
-        line, placed = self._placed(function.body or ())
+        line, placed = self._with_locations(function.body or ())
         registers = {variable.name: f"%variable_{number}" for number, variable in enumerate(variables)}
         body = [TextStatement((".reg", ".b64", register)) for register in registers.values()]
         body += [TextStatement(("ld.param.u64", register, ",", "[", parameter.name, "]")) for register, parameter in
                  zip(registers.values(), parameters[len(function.parameters) :], strict=True)]
         for number, statement in enumerate(placed):
-            more = carried.get(called(statement), ()) if statement.opcode.startswith("call") else ()
-            given = {f"variable_{number}_{each}": registers[one.name] for each, one in enumerate(more)}
+            more = needed.get(called(statement), ()) if statement.opcode.startswith("call") else ()
+            given = {f"variable_{number}_{each}": registers[variable.name] for each, variable in enumerate(more)}
             for name, register in given.items():
                 body += [TextStatement((".param", ".b64", name)),
                          TextStatement(("st.param.b64", "[", name, "]", ",", register))]
-            body.append(_calling(_rewritten(statement, registers, renamed), [*given]))
+            body.append(_with_arguments(_rewrite(statement, registers, new_names), [*given]))
         return line, body
 
-    def _placed(self, body: Sequence[TextStatement]) -> tuple[int, list[TextStatement]]:
+    def _with_locations(self, body: Sequence[TextStatement]) -> tuple[int, list[TextStatement]]:
         """Return the first line, and the statements with locations of the student's file alone: code of headers has the
         line of the student's call, and the column HEADER."""
-        made: list[TextStatement] = []
+        statements: list[TextStatement] = []
         first, before = 0, (0, OWN)
         for statement, line in lines_of(body, self._own):
             if statement.words[0] != ".loc":
-                made.append(_without_constants(statement))
+                statements.append(_without_constants(statement))
                 continue
             here = line, OWN if statement.words[1] == str(self._own) else HEADER
             if here != before and self._own:
-                made.append(TextStatement((".loc", "1", str(line), here[1])))
+                statements.append(TextStatement((".loc", "1", str(line), here[1])))
                 first, before = first or line, here
-        return first, made
+        return first, statements
 
 
-def _rewritten(
-    statement: TextStatement, registers: Mapping[str, str], renamed: Mapping[str, str],
+def _rewrite(
+    statement: TextStatement, registers: Mapping[str, str], new_names: Mapping[str, str],
 ) -> TextStatement:
     """Return a statement with the new names of parameters, and registers in place of variables."""
-    words = [renamed.get(word, registers.get(word, word)) for word in statement.words]
+    words = [new_names.get(word, registers.get(word, word)) for word in statement.words]
     place = statement.place
     if any(word in registers for word in statement.operands) and words[place].startswith("mov.") and "+" in words:
         # `mov.u64 %rd1, table+4;`
@@ -311,7 +319,7 @@ def _rewritten(
     return TextStatement(tuple(words))
 
 
-def _calling(statement: TextStatement, more: Sequence[str]) -> TextStatement:
+def _with_arguments(statement: TextStatement, more: Sequence[str]) -> TextStatement:
     """Return a call with more arguments."""
     if not more:
         return statement
@@ -334,10 +342,6 @@ def _without_constants(statement: TextStatement) -> TextStatement:
     return TextStatement(tuple(words))
 
 
-def _constant_as_global(variable: TextVariable) -> TextVariable:
-    return replace(variable, space="global") if variable.space == "const" else variable
-
-
 def _variable_name(symbol: str) -> str:
     """Return a variable's name as a word of a plan."""
     return re.sub(r"\W", "_", variable_name(symbol))[:MOST_NAME]
@@ -348,8 +352,8 @@ def _hidden(variable: TextVariable) -> HiddenVariable:
     try:
         return HiddenVariable(variable.name, name, contents(variable))
     except Malformed:
-        raise Unplannable(f"the variable {name} begins with an address: set pointers inside the kernel, or pass them "
-                          "as arguments") from None
+        raise UnplannableKernel(f"the variable {name} begins with an address: set pointers inside the kernel, or pass "
+                                "them as arguments") from None
 
 
 def shared_bytes(module: TextModule) -> int:

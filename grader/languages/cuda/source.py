@@ -63,7 +63,7 @@ def kernel_declarations(text: str) -> list[KernelDeclaration]:
     """Return the kernels that a file defines or declares, in its order."""
     words = _words(text)
     lines = [match.start() for match in re.finditer("\n", text)]
-    found, marked = [], -1
+    declarations, marked = [], -1
     after = {at: (name, parameters) for name, (at, parameters), _ in _functions(words)}
     for at, (word, start) in enumerate(words):
         if word == "__global__":
@@ -72,9 +72,9 @@ def kernel_declarations(text: str) -> list[KernelDeclaration]:
             marked = -1
         elif marked >= 0 and at in after:
             name, parameters = after[at]
-            found.append(KernelDeclaration(name, parameters, bisect_right(lines, marked) + 1))
+            declarations.append(KernelDeclaration(name, parameters, bisect_right(lines, marked) + 1))
             marked = -1
-    return found
+    return declarations
 
 
 class CodeWord(NamedTuple):

@@ -9,8 +9,8 @@ import base64
 import re
 from functools import lru_cache
 
-from grader.languages import Foreign
-from grader.languages.cuda.kept import CALLED, MOST_BYTES, MOST_KEPT, read_only
+from grader.languages import ForeignCode
+from grader.languages.cuda.read_only import CALLED, MOST_BYTES, MOST_VARIABLES, read_only
 from grader.languages.cuda.slices import LIBRARY_FILE, EntryText, HiddenVariable, most_threads, shared_bytes, split
 from grader.plan.plan import (
     ARGUMENT_BYTES,
@@ -26,8 +26,7 @@ from grader.plan.plan import (
     Pointer,
     Structure,
 )
-from grader.simulation.ptx.grammar import TextFunction, TextModule
-from grader.simulation.ptx.reader import LAUNCH, read_module
+from grader.simulation.ptx.reader import LAUNCH, TextFunction, TextModule, read_module
 
 __all__ = ["EntryText", "HiddenVariable", "argument_names", "check_launch", "read_kernel", "split"]
 
@@ -41,49 +40,49 @@ _STRUCTURE = re.compile(r"b8\[(\d{1,5})\]@(\d{1,4})", re.ASCII)
 _PRAGMA = re.compile(r'"(?:nounroll|used_bytes_mask \w{1,20}|frequency \d{1,9})"', re.ASCII)
 
 
-def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
+def read_kernel(kernel: Kernel) -> tuple[ForeignCode, ...]:
     """Check a kernel's text, and return the library whose header defines the kernel, if one does. Raises Malformed for
     a text that our builder does not write, or whose entry differs from `symbol` or `signature`."""
     if kernel.options:
         raise Malformed("a kernel with options, which this language has none of")
-    entry = _read(kernel.text)[1]
+    entry = _parse(kernel.text)[1]
     if entry.name != kernel.symbol:
         raise Malformed(f"the kernel's entry is {entry.name[:100]}, not {kernel.symbol[:100]}")
-    if [one.entry for one in entry.parameters] != kernel.signature:
+    if [parameter.entry for parameter in entry.parameters] != kernel.signature:
         raise Malformed(f"the entry of {kernel.symbol[:100]} takes other arguments than its signature says")
-    library = _read(kernel.text)[0].files.get(LIBRARY_FILE, "")
-    return (Foreign("library", library),) if library else ()
+    library = _parse(kernel.text)[0].files.get(LIBRARY_FILE, "")
+    return (ForeignCode("library", library),) if library else ()
 
 
 def argument_names(kernel: Kernel) -> list[str]:
     """Return the kernel's name for each argument of a launch; an argument without a name is called by its position.
     Raises Malformed as `read_kernel` does."""
-    return [shown_name(one.name) for one in _read(kernel.text)[1].parameters]
+    return [shown_name(parameter.name) for parameter in _parse(kernel.text)[1].parameters]
 
 
 def shown_name(parameter: str) -> str:
     """Return the name by which a student knows a parameter of a text: `input` for `param_0_input`, else
     `parameter 1`."""
-    found = _PARAMETER.fullmatch(parameter)
-    return found[2] or f"parameter {int(found[1]) + 1}" if found else parameter
+    match = _PARAMETER.fullmatch(parameter)
+    return match[2] or f"parameter {int(match[1]) + 1}" if match else parameter
 
 
 def canonical(text: str) -> str:
     """Return a text in its one printed form, "" for a text that our builder does not write."""
     try:
-        return _read(text)[0].written()
+        return _parse(text)[0].written()
     except Malformed:
         return ""
 
 
 def own_shared(text: str) -> int:
     """Return the shared memory that a text declares, in bytes. Raises Malformed."""
-    return shared_bytes(_read(text)[0])
+    return shared_bytes(_parse(text)[0])
 
 
 def check_launch(launch: Launch, kernel: Kernel) -> None:
     """Check that a launch fits its kernel, which `read_kernel` has checked. Raises Malformed."""
-    most = most_threads(_read(kernel.text)[1])
+    most = most_threads(_parse(kernel.text)[1])
     if not 1 <= launch.threads <= most or any(
             side > limit for side, limit in zip(launch.block, MOST_BLOCK, strict=True)):
         raise Malformed("a launch of more threads than a block may have")
@@ -105,10 +104,10 @@ def _check_argument(argument: Argument, entry: str) -> None:
         case Float(type=kind):
             fits = (kind, entry) in (("fp32", "f32"), ("fp64", "f64"))
         case Structure(contents=contents, pointers=pointers):
-            found = _STRUCTURE.fullmatch(entry)
+            match = _STRUCTURE.fullmatch(entry)
             held = base64.b64decode(contents)
             places = [inner.at for inner in pointers]
-            fits = found is not None and len(held) == int(found[1]) and len(set(places)) == len(places) and not any(
+            fits = match is not None and len(held) == int(match[1]) and len(set(places)) == len(places) and not any(
                 at % POINTER_BYTES or at + POINTER_BYTES > len(held) or any(held[at : at + POINTER_BYTES])
                 for at in places)
         case Descriptor():
@@ -118,7 +117,7 @@ def _check_argument(argument: Argument, entry: str) -> None:
 
 
 @lru_cache(maxsize=MOST_KERNELS)
-def _read(text: str) -> tuple[TextModule, TextFunction]:
+def _parse(text: str) -> tuple[TextModule, TextFunction]:
     """Return a text's module and its entry. Raises Malformed."""
     module = read_module(text)
     if not _VERSION.fullmatch(module.version) or module.address_size != "64" or len(module.target) != 1 or (
@@ -143,14 +142,14 @@ def _read(text: str) -> tuple[TextModule, TextFunction]:
 
 
 def _check_entry(entry: TextFunction) -> None:
-    if entry.returns or sum(one.bytes for one in entry.parameters) > ARGUMENT_BYTES:
+    if entry.returns or sum(text_parameter.bytes for text_parameter in entry.parameters) > ARGUMENT_BYTES:
         raise Malformed("a kernel with more arguments than a launch has")
     if any(attribute[0] not in LAUNCH for attribute in entry.attributes):
         raise Malformed("a kernel that asks for clusters of blocks")
-    for number, one in enumerate(entry.parameters):
-        found = _PARAMETER.fullmatch(one.name)
-        if found is None or int(found[1]) != number:
-            raise Malformed(f"a parameter that no kernel's text has: {one.name[:100]}")
+    for number, parameter in enumerate(entry.parameters):
+        match = _PARAMETER.fullmatch(parameter.name)
+        if match is None or int(match[1]) != number:
+            raise Malformed(f"a parameter that no kernel's text has: {parameter.name[:100]}")
 
 
 def _check_variables(module: TextModule) -> None:
@@ -160,7 +159,7 @@ def _check_variables(module: TextModule) -> None:
         if variable.space != "global" or not variable.initial or variable.bytes > MOST_BYTES or (
                 any(word[0] not in "{},-" and not word[0].isdigit() for word in variable.initial)):
             raise Malformed(f"a variable that no kernel's text has: {variable.name[:100]}")
-    if len(held) > MOST_KEPT or read_only(module.functions.values(), held) != frozenset(held):
+    if len(held) > MOST_VARIABLES or read_only(module.functions.values(), held) != frozenset(held):
         raise Malformed("a kernel that keeps values from one launch to the next")
     for variable in module.variables.values():
         if variable.space == "shared" and variable.initial:

@@ -45,7 +45,7 @@ class Toolkit:
 @cache
 def toolkit() -> Toolkit | None:
     """Return the first toolkit of CUDA 13 that is whole; None if there is none, or no g++ (see `problem`)."""
-    host, whole = shutil.which("g++"), _whole()
+    host, whole = shutil.which("g++"), _find_toolkit()
     if host is None or whole is None:
         return None
     include = _include(whole)
@@ -58,7 +58,7 @@ def toolkit() -> Toolkit | None:
 @cache
 def assembler() -> str:
     """Return the path of ptxas, which needs no g++; "" if there is none."""
-    whole = _whole()
+    whole = _find_toolkit()
     return "" if whole is None else str(whole / "bin" / "ptxas")
 
 
@@ -83,21 +83,21 @@ def installed() -> str:
 
 def homes() -> tuple[str, ...]:
     """Return the toolkit's folder, which confined processes have to see; nothing if there is no toolkit."""
-    whole = _whole()
+    whole = _find_toolkit()
     return () if whole is None else (str(whole),)
 
 
-def _whole() -> Path | None:
+def _find_toolkit() -> Path | None:
     """Return the folder of the first toolkit of CUDA 13 that is whole; None if there is none."""
     return next((home for home in _homes() if not _trouble(home)), None)
 
 
 def _homes() -> Iterator[Path]:
     """Yield the folders of toolkits that have an nvcc, each once."""
-    seen = set()
+    paths = set()
     for home in _candidates():
-        if home not in seen and (home / "bin" / "nvcc").is_file():
-            seen.add(home)
+        if home not in paths and (home / "bin" / "nvcc").is_file():
+            paths.add(home)
             yield home
 
 
@@ -141,10 +141,10 @@ def _version(include: Path) -> str:
     """Return the version of CUDA's headers, such as "13.0"; "" if they do not say."""
     try:
         with (include / "cuda_runtime_api.h").open(encoding="utf-8", errors="replace") as file:
-            found = _VERSION.search(file.read(_HEADER_BYTES))
+            match = _VERSION.search(file.read(_HEADER_BYTES))
     except OSError:
         return ""
-    return f"{int(found[1]) // 1000}.{int(found[1]) % 1000 // 10}" if found else ""
+    return f"{int(match[1]) // 1000}.{int(match[1]) % 1000 // 10}" if match else ""
 
 
 def _trouble(home: Path) -> str:

@@ -6,13 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from grader.plan.plan import Kernel, Malformed, Shaped
+from grader.plan.plan import Kernel, Malformed, StrictModel
 
 WARP = 32
 """The number of threads in a warp."""
 
 
-class Options(Shaped):
+class Options(StrictModel):
     """The options of a kernel. The set is closed, since other options of Triton's open files or reach the assembler.
 
     Defaults are Triton's. See triton/backends/nvidia/compiler.py, `CUDAOptions`. Without `debug` a GPU runs the kernel

@@ -1,4 +1,4 @@
-"""Reader of kernels' texts: it checks what stands in a text, and finds inline assembly and foreign functions.
+"""Reader of kernels' texts: it checks a text, and finds inline assembly and foreign functions in it.
 
 The text comes from a process that may be hostile, and Triton's parser reads it later. So this reader cuts it into the
 same tokens as that parser (MLIR's "Language Reference"), and refuses whatever it does not know.
@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from importlib import metadata
 from itertools import accumulate
 
-from grader.languages import Foreign
+from grader.languages import ForeignCode
 from grader.languages.triton.options import options_of
 from grader.plan.plan import (
     ITEM_BYTES,
@@ -44,8 +44,9 @@ _STRING = r'"(?:[^"\\\n\v\f]++|\\(?:["\\nt]|[0-9A-Fa-f]{2}))*+"'
 _PLACE = rf"{_STRING}(?:\(\#loc\d*\)|:\d+:\d+)"
 _TOKEN = re.compile(
     rf"""
-    # White space, comments, and the usual forms of a location, which are most of a text.
+    # White space, comments, and the usual forms of a location and of a tensor's type, which are most of a text.
     (?P<space>(?:[\ \t\n]++|//[\x20-\x7e]*+|(?:\#loc\d*\ =\ )?loc\((?:\#loc\d*|unknown|{_PLACE})\))++)
+  | (?P<type>tensor<(?:[0-9]++x)++(?:[A-Za-z]\w*+|!tt\.ptr<\w++>)>)
   | (?P<string>{_STRING})
   | (?P<word>[!#]?[A-Za-z_][\w$]*+(?:\.[\w$]++)*+)
   | (?P<symbol>@(?:[A-Za-z_][\w$.]*|"(?:[\ !\#-:<-\[\]-z|~]|\\[89A-Fa-f][0-9A-Fa-f])*+"))
@@ -71,18 +72,18 @@ class Reading:
     symbol: str
     names: tuple[str, ...]
     parameters: tuple[str, ...]
-    foreign: tuple[Foreign, ...]
+    foreign: tuple[ForeignCode, ...]
 
 
-def read_kernel(kernel: Kernel) -> tuple[Foreign, ...]:
-    """Return what is foreign in a kernel, each once. Raises Malformed for a text that Triton's front end does not
-    write, or whose entry is not what `symbol` and `signature` say."""
+def read_kernel(kernel: Kernel) -> tuple[ForeignCode, ...]:
+    """Return the foreign code in a kernel, each piece once. Raises Malformed for a text that Triton's front end does
+    not write, or whose entry differs from `symbol` and `signature`."""
     options_of(kernel)
     reading = read_text(kernel.text)
     if reading.symbol != kernel.symbol:
         raise Malformed(f"the kernel's entry is {reading.symbol[:100]}, not {kernel.symbol[:100]}")
     expected = [word for entry in kernel.signature for word in _parameters(entry)]
-    if [_as_before(word) for word in reading.parameters] != expected:
+    if [_as_triton_3_6(word) for word in reading.parameters] != expected:
         raise Malformed(f"the entry of {kernel.symbol[:100]} takes other arguments than its signature says")
     return reading.foreign
 
@@ -101,7 +102,7 @@ def read_text(text: str) -> Reading:
     symbol = ""
     names: tuple[str, ...] = ()
     parameters: tuple[str, ...] = ()
-    foreign: dict[Foreign, None] = {}
+    foreign: dict[ForeignCode, None] = {}
     depth = 0
     for at, (kind, token) in enumerate(tokens):
         following = tokens[at + 1][1] if at + 1 < len(tokens) else ""
@@ -112,7 +113,7 @@ def read_text(text: str) -> Reading:
         elif kind == "word":
             _check_word(token, following)
             if token == "tt.elementwise_inline_asm":
-                foreign[Foreign("assembly", _string(tokens, at + 1))] = None
+                foreign[ForeignCode("assembly", _string(tokens, at + 1))] = None
             elif following == "=" and not token.startswith(("#", "!")):
                 _check_attribute(token, tokens, at + 2, foreign)
             elif token == "tt.func" and following == "public":
@@ -120,10 +121,10 @@ def read_text(text: str) -> Reading:
                     raise Malformed("a kernel of two entries")
                 symbol, names, parameters = _entry(tokens, at + 2)
         elif kind == "string" and following == "(":
-            if _unquoted(token) not in GENERIC:
-                raise Malformed(f"an operation that Triton's front end does not write so: {token[:100]}")
+            if unescaped(token[1:-1]) not in GENERIC:
+                raise Malformed(f"an operation that Triton's front end writes in another form: {token[:100]}")
         elif kind == "string" and following == "=":
-            name = _unquoted(token)
+            name = unescaped(token[1:-1])
             _check_word(name, "")
             _check_attribute(name, tokens, at + 2, foreign)
     if not symbol:
@@ -132,12 +133,12 @@ def read_text(text: str) -> Reading:
         raise Malformed("a kernel's text that ends in the middle")
     if len(foreign) > MOST_FOREIGN:
         raise Malformed("too much foreign code in one kernel")
-    own = {Foreign("assembly", assembly) for assembly in _OWN}
-    return Reading(symbol, names, parameters, tuple(one for one in foreign if one not in own))
+    own = {ForeignCode("assembly", assembly) for assembly in _OWN}
+    return Reading(symbol, names, parameters, tuple(code for code in foreign if code not in own))
 
 
 def _check_word(word: str, following: str) -> None:
-    """Refuse the name of an operation, an attribute or a type that is of a dialect which no kernel has."""
+    """Refuse the name of an operation, attribute or type if no kernel has its dialect."""
     bare = word.lstrip("!#")
     dialect, dot, _ = bare.partition(".")
     # `!name<` and `#name<` are another spelling of a dialect's own types and attributes.
@@ -159,18 +160,18 @@ def installed() -> str:
     try:
         return metadata.version("triton")
     except metadata.PackageNotFoundError:
-        # A build of another name.
+        # A build under another name.
         return "of an unknown version"
 
 
-def _check_attribute(name: str, tokens: list[tuple[str, str]], at: int, foreign: dict[Foreign, None]) -> None:
+def _check_attribute(name: str, tokens: list[tuple[str, str]], at: int, foreign: dict[ForeignCode, None]) -> None:
     """Add the symbol of a foreign function to `foreign`, and refuse a path to its library: Triton's own needs none."""
     if name == "symbol":
         symbol = _string(tokens, at)
         if not symbol.isidentifier() or not symbol.isascii():
             raise Malformed("a foreign function that has no name")
         if not symbol.startswith("__nv_"):
-            foreign[Foreign("function", symbol)] = None
+            foreign[ForeignCode("function", symbol)] = None
     elif name == "libpath" and _string(tokens, at):
         raise Malformed("a kernel that names a library's file")
 
@@ -220,8 +221,7 @@ POINTEE_BYTES: dict[str, int] = {
 
 
 def pointee(entry: str) -> str | None:
-    """Return the element type behind an entry of a signature, `fp32` for `*fp32`; None for an entry that is no pointer.
-    """
+    """Return the element type behind an entry of a signature, `fp32` for `*fp32`; None if it is no pointer."""
     return entry[1:].removeprefix("k") if entry.startswith("*") else None
 
 
@@ -231,22 +231,23 @@ def descriptor(entry: str) -> tuple[str, list[int]] | None:
     return (match[1], [int(size) for size in match[2].split(",")]) if match else None
 
 
-def _as_before(word: str) -> str:
+def _as_triton_3_6(word: str) -> str:
     """Return a type as Triton 3.6 writes it: 3.9 has `!tt.tensordesc<64x32xf16>` for
     `!tt.tensordesc<tensor<64x32xf16>>`, and `!tt.ptr<f16,"constant">` for a pointer that nothing is stored through."""
     return _BLOCK.sub(r"!tt.tensordesc<tensor<\1>>", word).replace(',"constant">', ">")
 
 
 def _parameters(entry: Name) -> list[str]:
-    """Return the types that MLIR writes for an entry of a signature. Raises Malformed for an entry that no launch has.
-    """
-    described = descriptor(entry)
-    element = described[0] if described else pointee(entry) or entry
-    if element not in _SCALARS or (not described and not entry.startswith("*") and element.startswith("fp8")):
+    """Return MLIR's types for an entry of a signature. Raises Malformed for an entry that no launch has."""
+    tensor_descriptor = descriptor(entry)
+    element = tensor_descriptor[0] if tensor_descriptor else pointee(entry) or entry
+    # Only memory holds elements of eight bits; no argument is one.
+    is_small_float = element == entry and element.startswith("fp8")
+    if element not in _SCALARS or is_small_float:
         raise Malformed(f"a signature of {entry[:100]!a}")
     scalar = _SCALARS[element]
-    if described:
-        block = described[1]
+    if tensor_descriptor:
+        block = tensor_descriptor[1]
         # A descriptor keeps the sign of integers.
         sign = {"i": "s", "u": "u"}.get(element[0], "")
         tensor = f"tensor<{'x'.join(map(str, block))}x{sign}{scalar}>"
@@ -258,17 +259,17 @@ def _string(tokens: list[tuple[str, str]], at: int) -> str:
     """Return the text of token `at`, a string. Raises Malformed for any other token."""
     if at >= len(tokens) or tokens[at][0] != "string":
         raise Malformed("a string expected in a kernel's text")
-    return _unquoted(tokens[at][1])
+    return unescaped(tokens[at][1][1:-1])
 
 
-def _unquoted(token: str) -> str:
-    """Return the text of a quoted string, each escaped byte as a character of its own."""
+def unescaped(text: str) -> str:
+    """Return what stands between quotes without escapes, each escaped byte as a character of its own."""
     def byte(match: re.Match[str]) -> str:
         if match[1]:
             return chr(int(match[1], 16))
         return {"n": "\n", "t": "\t"}.get(match[2], match[2])
 
-    return _ESCAPE.sub(byte, token[1:-1])
+    return _ESCAPE.sub(byte, text)
 
 
 # The limits of cuTensorMapEncodeTiled (CUDA Driver API, "Tensor Map Object Management").
@@ -295,8 +296,8 @@ def check_launch(launch: Launch, kernel: Kernel) -> None:
 def _check_argument(argument: Argument, entry: str) -> None:
     match argument:
         case Pointer(offset=offset):
-            pointed = pointee(entry)
-            if pointed is None or offset % POINTEE_BYTES[pointed]:
+            element = pointee(entry)
+            if element is None or offset % POINTEE_BYTES[element]:
                 raise Malformed("a pointer that does not fit its kernel's signature")
         case Descriptor():
             _check_descriptor(argument, entry)
@@ -304,7 +305,9 @@ def _check_argument(argument: Argument, entry: str) -> None:
             bits = int(kind[1:])
             signed = kind[0] == "i" and bits > 1
             low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
-            if (entry if entry != "i1" else "u1") != (kind if kind != "i1" else "u1") or not low <= value < high:
+            # A bool has two names.
+            same = entry == kind or {entry, kind} == {"i1", "u1"}
+            if not same or not low <= value < high:
                 raise Malformed("an integer that does not fit its kernel's signature")
         case Float(type=kind):
             if entry != kind:
@@ -316,8 +319,7 @@ def _check_argument(argument: Argument, entry: str) -> None:
 def _check_descriptor(argument: Descriptor, entry: str) -> None:
     """Check the rules of Triton's TensorDescriptor. The planner's Triton checks them, too, but a plan may be forged."""
     view, item = argument.view, ITEM_BYTES[argument.view.dtype]
-    described = descriptor(entry)
-    if described is None or described != (_TRITON[view.dtype], argument.block):
+    if descriptor(entry) != (_TRITON[view.dtype], argument.block):
         raise Malformed("a descriptor that does not fit its kernel's signature")
     rank = len(argument.block)
     if not len(view.shape) == len(view.strides) == rank or view.strides[-1] != 1:

@@ -104,7 +104,7 @@ class Cgroup:
             with contextlib.suppress(OSError):
                 _write(folder / "pids.max", "0")
         deadline = time.monotonic() + KILL_SECONDS
-        while inside := set[int]().union(*map(_members_below, self.folders)):
+        while inside := {pid for top in self.folders for path, _, _ in os.walk(top) for pid in _members(Path(path))}:
             for pid in inside - {0, os.getpid()}:
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
@@ -136,7 +136,7 @@ def create(memory_mb: int, processes: int, *, about: Path = SELF) -> Cgroup:
 
     Removes the cgroups of dead graders. On version 2 it may move this grader's own processes, see `delegate`.
     """
-    made: list[Path] = []
+    paths: list[Path] = []
     try:
         for hierarchy, controllers in _choose(hierarchies(about)):
             base = hierarchy.folder
@@ -145,17 +145,17 @@ def create(memory_mb: int, processes: int, *, about: Path = SELF) -> Cgroup:
             sweep(base)
             folder = base / _name(str(next(_numbers)))
             folder.mkdir()
-            made.append(folder)
+            paths.append(folder)
             limit(folder, controllers, memory_mb, processes)
     except (OSError, NoCgroup) as error:
-        for folder in made:
+        for folder in paths:
             _remove(folder)
         if isinstance(error, NoCgroup):
             raise
         # Only the part before our own cgroup's name, which differs in every process.
         where = str(error.filename).partition("/kernelmark-")[0]
         raise NoCgroup(f"uid {os.getuid()} cannot make a cgroup: {error.strerror}: {where}", remedy(about)) from None
-    return Cgroup(made)
+    return Cgroup(paths)
 
 
 def hierarchies(about: Path = SELF) -> list[Hierarchy]:
@@ -216,7 +216,7 @@ def delegate(own: Path, controllers: frozenset[str]) -> Path:
     base = own.parent if ours and ours[3] == _LEAF else own
     # Moving a process needs write access to the common ancestor as well.
     os.close(os.open(base / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC))
-    with _locked(base):
+    with _lock(base):
         missing = controllers - set(_read(base / "cgroup.subtree_control").split())
         if missing:
             # The root of all cgroups has no such file, and may hold processes.
@@ -308,7 +308,7 @@ def _namespace() -> int:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
+def _lock(folder: Path) -> Iterator[None]:
     """Hold a lock on the folder against other graders. Raises OSError if another grader holds it for too long."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     deadline = time.monotonic() + LOCK_SECONDS
@@ -329,11 +329,6 @@ def _locked(folder: Path) -> Iterator[None]:
 def _members(folder: Path) -> set[int]:
     """Return the processes in a cgroup; 0 stands for a process of another pid namespace."""
     return {int(pid) for pid in _read(folder / "cgroup.procs").split()}
-
-
-def _members_below(folder: Path) -> set[int]:
-    """Return the processes in a cgroup and in all cgroups below it."""
-    return set[int]().union(*(_members(Path(path)) for path, _, _ in os.walk(folder)))
 
 
 def _remove(folder: Path) -> bool:

@@ -134,7 +134,8 @@ def restrict(
                     kept.append(os.open(path, os.O_PATH | os.O_CLOEXEC))
                 except (FileNotFoundError, NotADirectoryError):
                     continue
-                _allow(ruleset, kept[-1], rights & handled, path)
+                allowed = rights & handled & (-1 if stat.S_ISDIR(os.fstat(kept[-1]).st_mode) else _ON_FILES)
+                _call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, struct.pack("=Qi", allowed, kept[-1]), 0, about=path)
                 # A rule outlives its descriptor, and a worker may have fewer descriptors than there are paths.
                 if not _on_proc(kept[-1]):
                     os.close(kept.pop())
@@ -168,12 +169,6 @@ def _ruleset() -> tuple[int, int, int]:
 
 def _sum(added: dict[int, int], version: int) -> int:
     return sum(bits for since, bits in added.items() if since <= version)
-
-
-def _allow(ruleset: int, place: int, rights: int, path: str) -> None:
-    if not stat.S_ISDIR(os.fstat(place).st_mode):
-        rights &= _ON_FILES
-    _call(_ADD_RULE, ruleset, _RULE_PATH_BENEATH, struct.pack("=Qi", rights, place), 0, about=path)
 
 
 def _on_proc(place: int) -> bool:

@@ -1,4 +1,4 @@
-"""Namespaces and file systems for one worker, made inside those of its fork server, which bubblewrap has made.
+"""Namespaces and file systems for one worker, made inside its fork server's, which bubblewrap has made.
 
 A new pid namespace: the worker sees no process outside, and all its processes die with it.
 New mount and ipc namespaces: the files it writes and the System V memory it makes vanish with it.

@@ -30,64 +30,52 @@ def answer(request: wire.Probe) -> wire.Probed:
     return wire.Probed(seq=request.seq, managed=managed, trouble=_trouble(request))
 
 
-def _read_secret(request: wire.Probe) -> bool:
-    return bool(Path(request.secret).read_bytes())
+# `grader.sandbox.forkserver.isolation` names the attempts that each level refuses.
+ATTEMPTS: dict[str, Callable[[wire.Probe], object]] = {
+    "read a file of the grader's": lambda request: Path(request.secret).read_bytes(),
+    "read the course's files": lambda request: Path(request.course).read_bytes(),
+    "read submissions and results": lambda request: any(
+        _tried(Path(os.fsdecode(bytes.fromhex(name))).read_bytes) for name in request.withheld),
+    "see the grader's folders": lambda request: Path(request.secret).parent.exists(),
+    "write a file outside": lambda request: Path(request.target).write_text("written by a worker"),
+    "signal a process outside": lambda request: any(_tried(os.kill, pid, 0) for pid in _other_processes()),
+    "see processes outside": lambda request: [*_other_processes()],
+    "trace a process outside": lambda request: _managed_in_a_child(
+        lambda: any(_libc.ptrace(_PTRACE_SEIZE, pid, None, None) == 0 for pid in _other_processes())),
+    "read a process outside": lambda request: any(
+        _tried(Path(f"/proc/{pid}/environ").read_bytes) for pid in _other_processes()),
+    "connect to a port": lambda request: _connect(socket.AF_INET, ("127.0.0.1", request.port)),
+    "connect to a local socket": lambda request: _connect(socket.AF_UNIX, f"\0{request.socket}"),
+    "open a network socket": lambda request: _connect(socket.AF_INET, None, socket.SOCK_DGRAM),
+    "make memory that outlives it": lambda request: _lasting_memory(),
+    "make a namespace": lambda request: _managed_in_a_child(lambda: _libc.unshare(_CLONE_NEWUSER) == 0),
+    "act as root": lambda request: _listed_as_root(),
+}
 
 
-def _read_course(request: wire.Probe) -> bool:
-    return bool(Path(request.course).read_bytes())
-
-
-def _read_withheld(request: wire.Probe) -> bool:
-    return any(_tried(Path(os.fsdecode(bytes.fromhex(name))).read_bytes) for name in request.withheld)
-
-
-def _see_secret(request: wire.Probe) -> bool:
-    return Path(request.secret).parent.exists()
-
-
-def _write_file(request: wire.Probe) -> bool:
-    Path(request.target).write_text("written by a worker")
-    return True
-
-
-def _signal_others(request: wire.Probe) -> bool:
-    return any(_tried(os.kill, pid, 0) for pid in _others())
-
-
-def _see_others(request: wire.Probe) -> bool:
-    return any(True for _ in _others())
-
-
-def _trace_others(request: wire.Probe) -> bool:
-    # The child traces and ends at once: a process that was never stopped is released only when its tracer ends.
+def _managed_in_a_child(attempt: Callable[[], bool]) -> bool:
+    # The child ends at once: a process that it traces and never stopped is released only when its tracer ends.
     child = os.fork()
     if child == 0:
-        os._exit(0 if any(_libc.ptrace(_PTRACE_SEIZE, pid, None, None) == 0 for pid in _others()) else 1)
+        os._exit(0 if attempt() else 1)
     return os.waitpid(child, 0)[1] == 0
 
 
-def _read_others(request: wire.Probe) -> bool:
-    return any(_tried(Path(f"/proc/{pid}/environ").read_bytes) for pid in _others())
-
-
-def _connect(request: wire.Probe) -> bool:
-    with socket.create_connection(("127.0.0.1", request.port), timeout=1):
+def _connect(family: int, address: tuple[str, int] | str | None, kind: int = socket.SOCK_STREAM) -> bool:
+    """Open a socket, and connect it if there is an address."""
+    with socket.socket(family, kind) as opened:
+        opened.settimeout(1)
+        if address is not None:
+            opened.connect(address)
         return True
 
 
-def _connect_abstract(request: wire.Probe) -> bool:
-    with socket.socket(socket.AF_UNIX) as sock:
-        sock.connect(f"\0{request.socket}")
-        return True
+def _listed_as_root() -> list[str]:
+    os.setresuid(0, 0, 0)
+    return os.listdir("/root")
 
 
-def _any_socket(request: wire.Probe) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM):
-        return True
-
-
-def _lasting_memory(request: wire.Probe) -> bool:
+def _lasting_memory() -> bool:
     number = _libc.shmget(_IPC_PRIVATE, 4096, 0o600)
     if number < 0:
         return False
@@ -95,39 +83,7 @@ def _lasting_memory(request: wire.Probe) -> bool:
     return True
 
 
-def _new_namespace(request: wire.Probe) -> bool:
-    pid = os.fork()
-    if pid == 0:
-        os._exit(0 if _libc.unshare(_CLONE_NEWUSER) == 0 else 1)
-    return os.waitpid(pid, 0)[1] == 0
-
-
-def _regain_user(request: wire.Probe) -> bool:
-    os.setresuid(0, 0, 0)
-    return bool(os.listdir("/root"))
-
-
-# `grader.sandbox.forkserver.isolation` names the attempts that each level refuses.
-ATTEMPTS: dict[str, Callable[[wire.Probe], bool]] = {
-    "read a file of the grader's": _read_secret,
-    "read the course's files": _read_course,
-    "read submissions and results": _read_withheld,
-    "see the grader's folders": _see_secret,
-    "write a file outside": _write_file,
-    "signal a process outside": _signal_others,
-    "see processes outside": _see_others,
-    "trace a process outside": _trace_others,
-    "read a process outside": _read_others,
-    "connect to a port": _connect,
-    "connect to a local socket": _connect_abstract,
-    "open a network socket": _any_socket,
-    "make memory that outlives it": _lasting_memory,
-    "make a namespace": _new_namespace,
-    "act as root": _regain_user,
-}
-
-
-def _others() -> Iterator[int]:
+def _other_processes() -> Iterator[int]:
     """Return the processes outside the sandbox whose numbers can be seen.
 
     A parent with the number 1 is the first process of the worker's own namespace, and so part of the sandbox.

@@ -108,7 +108,7 @@ def descendants(of: int | None = None) -> set[int]:
 
 
 def processor_seconds() -> float:
-    """Return the processor time, in seconds, of all processes below this one: those that live and those that ended."""
+    """Return the processor time, in seconds, of all processes below this one, living and ended."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     ticks = 0
     for pid in descendants():
@@ -120,8 +120,8 @@ def processor_seconds() -> float:
 
 @dataclass(frozen=True)
 class ProcessorUse:
-    """Seconds of the processes below another: those in which each had a processor or was ready for one, by pid, and
-    those in which any of them had one, ended children included."""
+    """Seconds of the processes below another: for each, by pid, the time in which it had a processor or was ready for
+    one; for all, the time in which any had one, ended children included."""
 
     wanted: Mapping[int, float]
     had: float
@@ -141,7 +141,7 @@ def processor_use(root: int) -> ProcessorUse:
     return ProcessorUse(wanted, had)
 
 
-def starved(before: ProcessorUse, now: ProcessorUse) -> float:
+def starved_seconds(before: ProcessorUse, now: ProcessorUse) -> float:
     """Return the seconds in which work of others kept one of the processes from a processor: a lower bound, the largest
     of any process. Time in which another of them had the processor does not count: starting many wins nothing."""
     waited = (seconds - before.wanted.get(pid, 0.0) for pid, seconds in now.wanted.items())

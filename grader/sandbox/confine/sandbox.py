@@ -18,8 +18,8 @@ FILES = 4096
 CPU_GRACE_SECONDS = 5
 # The empty folder that bubblewrap makes for the worker.
 PRIVATE_FOLDER = "/submission"
-# Tasks of bubblewrap and the fork server: in a namespace with a count of its own, they count beside the worker's.
-_OURS = 4
+# Tasks of bubblewrap and the fork server. In a namespace with a count of its own, they count as the worker's do.
+_OUR_TASKS = 4
 
 # Files of the kernel that numerical libraries read. Without cpuinfo torch silently chooses its slowest kernels.
 _PROC = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/sys/kernel", "/proc/self",
@@ -48,10 +48,10 @@ def enter(
             str(folder), megabytes=limits.file_mb, entries=FILES, uid=layers.uid)
     elif layers.uid is not None:
         os.chown(folder, layers.uid, layers.uid)
-    own_count = layers.namespaces or layers.uid is not None
+    has_own_count = layers.namespaces or layers.uid is not None
     # If memory runs out, the kernel must end the worker and not its fork server.
     Path("/proc/self/oom_score_adj").write_text("1000")
-    _limit(limits, limits.processes + (_OURS if own_count else _tasks_of_this_user()))
+    _limit(limits, limits.processes + (_OUR_TASKS if has_own_count else _tasks_of_this_user()))
     if layers.uid is not None:
         namespaces.become(layers.uid)
         # The kernel resets both when the user changes.
@@ -74,7 +74,7 @@ def enter(
 
 
 def keep_only(control: int, output: int) -> None:
-    """Close all descriptors but 0, which becomes empty, 1 and 2, which write to `output`, and 3, which is `control`."""
+    """Close all descriptors but four: 0 becomes empty, 1 and 2 write to `output`, and 3 is `control`."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     # Duplicate both first, since either may have the number 1, 2 or 3.
@@ -103,10 +103,11 @@ def _limit(limits: wire.Limits, tasks: int) -> None:
         (resource.RLIMIT_MEMLOCK, 1 << 16),
     ):
         hard = resource.getrlimit(kind)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        is_unlimited = hard == resource.RLIM_INFINITY
+        value = value if is_unlimited else min(value, hard)
         # At the soft limit of processor time a process gets SIGXCPU, which names the cause; the hard limit ends a
         # process that ignores it.
-        grace = CPU_GRACE_SECONDS if kind == resource.RLIMIT_CPU and hard == resource.RLIM_INFINITY else 0
+        grace = CPU_GRACE_SECONDS if kind == resource.RLIMIT_CPU and is_unlimited else 0
         resource.setrlimit(kind, (value, value + grace))
 
 

@@ -177,7 +177,8 @@ ARCHITECTURES = {"x86_64": Architecture(0xC000_003E, 0, 317), "aarch64": Archite
 
 
 class Instruction(NamedTuple):
-    """A struct sock_filter: an operation; instructions to skip if its comparison holds, and if not; a constant."""
+    """A struct sock_filter, whose bytes the kernel reads: an operation; instructions to skip if its comparison holds,
+    and if not; a constant."""
 
     code: int
     if_true: int

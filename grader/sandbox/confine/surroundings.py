@@ -45,7 +45,7 @@ def import_path() -> list[str]:
 @cache
 def readable() -> tuple[str, ...]:
     """Return the paths that a worker has to read: Python, its packages, the system's libraries, the tools of front
-    ends. The package and `secret` paths may lie inside; `hidden` and `bared` leave them out."""
+    ends. The package and `secret` paths may lie inside; `hidden` and `readable_paths` leave them out."""
     paths = [path for path in _SYSTEM if Path(path).exists()]
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, str(Path(sys.executable).resolve().parent.parent)}
     paths += [str(path) for prefix in prefixes for name in _OF_PYTHON for path in Path(prefix).glob(name)]
@@ -61,7 +61,7 @@ def secret() -> set[Path]:
     course, and the `withheld` folders."""
     courses = {folder for folder in (home.SHIPPED.resolve(), home.root().resolve())
                if (folder / home.ASSIGNMENTS).is_dir()}
-    roots, files = frozenset(map(_real, readable())), [*map(_real, needed())]
+    roots, files = frozenset(map(_real, readable())), [*map(_real, needed_files())]
     folders = (*courses, home.file().resolve(), *_withheld)
     parts = {folder: _without_packages(folder, roots, files) for folder in folders}
     # Submissions, often hundreds, mostly lie in one folder. Where that folder is secret as a whole, leave them out.
@@ -103,25 +103,25 @@ def withheld_files() -> list[str]:
     return shown
 
 
-class Bared(NamedTuple):
+class ReadablePaths(NamedTuple):
     """Paths that may be read whole, and folders that may only be listed."""
 
     whole: list[str]
     listed: list[str]
 
 
-def bared() -> Bared:
+def readable_paths() -> ReadablePaths:
     """Return the part of `readable` that a worker may read where nothing can be mounted. It leaves out the package,
     which the worker has in memory, and `secret` paths. A folder that holds one of these is only listed, and its other
     entries take its place, except links: their targets are read by their own names or not at all."""
-    paths, without = Bared([], []), {home.PACKAGE, *secret()}
+    paths, without = ReadablePaths([], []), {home.PACKAGE, *secret()}
     # By path, not by link target: bubblewrap mounts each path at its own place.
     for path in readable():
         _bare(Path(path), _real(path), without, paths)
     return paths
 
 
-def _bare(path: Path, real: Path, without: Set[Path], paths: Bared) -> None:
+def _bare(path: Path, real: Path, without: Set[Path], paths: ReadablePaths) -> None:
     if real in without:
         return
     if not any(secret_.is_relative_to(real) for secret_ in without):
@@ -150,7 +150,7 @@ def course_file() -> str:
     return str(next(home.root().glob("assignments/*/assignment.py"), home.file()))
 
 
-def needed() -> list[str]:
+def needed_files() -> list[str]:
     """Return some files that every honest submission has to be able to read."""
     specs = map(importlib.util.find_spec, ("json", "torch", "triton", "numpy"))
     return [spec.origin for spec in specs if spec is not None and spec.origin is not None]

@@ -14,11 +14,13 @@ from typing import Literal, TypeVar
 
 from pydantic import TypeAdapter
 
+from grader.errors import InfrastructureError
 from grader.plan import frames, wire
+from grader.plan.limits import MOST_EXCUSED
 from grader.sandbox.confine import processes
 from grader.sandbox.confine.sandbox import FILES
 from grader.sandbox.forkserver import clock
-from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
+from grader.sandbox.forkserver.handle import ForkServer
 from grader.sandbox.forkserver.watchdog import Watchdog
 
 # Interval at which a process's memory, children and folder are checked during a wait.
@@ -27,16 +29,13 @@ WATCH_SECONDS = 0.2
 MOST_PRINTED = 64 << 20
 # A process that exits closes its descriptors shortly before it counts as dead.
 HANG_UP_SECONDS = 0.5
-# Answers that come sooner cost less than it takes to find out whether their process had a processor.
+# A shorter wait is not examined for want of a processor, which would cost more than the wait.
 BRIEF_SECONDS = 0.02
-MOST_EXCUSED = 3
-"""Times the seconds of a request that it may wait for a processor, since a process can make itself wait longer."""
-
 M = TypeVar("M", bound=wire.Message)
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostAnswer:
     """A missing answer: the process ended, or was killed for what it did. `output` is the end of its output. A `signal`
     ended it, or it `exited` by itself."""
 
@@ -56,7 +55,7 @@ class _OverLimit(Exception):
 
 
 class Conversation:
-    """One confined process, from its start in `role` to its end. It is `over` after any `Lost`, and after `end`."""
+    """One confined process, from its start in `role` to its end. It is `over` after a `LostAnswer` or `end`."""
 
     def __init__(self, fork_server: ForkServer, role: wire.Role, limits: wire.Limits) -> None:
         self.worker = fork_server.spawn(limits, role)
@@ -74,15 +73,15 @@ class Conversation:
 
     def ask(
         self, request: wire.Message, answers: TypeAdapter[M], *, seconds: float, descriptors: list[int] | None = None
-    ) -> M | Lost:
+    ) -> M | LostAnswer:
         """Send a request and wait up to `seconds` for an answer of one of the shapes `answers`. Time in which the
-        process is ready to run and others have the processors does not count, up to MOST_EXCUSED times as much.
+        process waits for a processor does not count, up to MOST_EXCUSED times `seconds`.
 
-        `descriptors` travel with the request and stay the caller's. Returns Lost if no answer came. Raises
+        `descriptors` travel with the request and stay the caller's. Returns LostAnswer if no answer came. Raises
         InfrastructureError if the process had already ended.
         """
         if self.worker.ended:
-            raise InfrastructureError("a process that has ended was asked for something")
+            raise InfrastructureError("a request to a process that has ended")
         try:
             self.worker.channel.send(request, descriptors)
             self._wait(seconds)
@@ -139,7 +138,7 @@ class Conversation:
                     raise _OverLimit("over_limit", f"the process printed more than {MOST_PRINTED >> 20} MiB")
             if control in ready or clock.now() >= deadline:
                 now = processes.processor_use(self._fork_server.pid)
-                more = min(processes.starved(before, now), MOST_EXCUSED * seconds) - excused
+                more = min(processes.starved_seconds(before, now), MOST_EXCUSED * seconds) - excused
                 clock.stand(max(0.0, more))
                 excused += max(0.0, more)
             if control in ready:
@@ -156,11 +155,11 @@ class Conversation:
                         "out_of_memory" if excess.kind == "out_of_memory" else "over_limit")
                     raise _OverLimit(kind, excess.message)
 
-    def _lose(self, kind: Literal["time_out", "out_of_memory", "over_limit", "protocol"], message: str) -> Lost:
+    def _lose(self, kind: Literal["time_out", "out_of_memory", "over_limit", "protocol"], message: str) -> LostAnswer:
         self.worker.kill()
-        return Lost(kind, message, self.worker.output)
+        return LostAnswer(kind, message, self.worker.output)
 
-    def _died(self) -> Lost:
+    def _died(self) -> LostAnswer:
         # Read both descriptors before the kill, which would destroy the evidence. A process that closes its channel and
         # lives on has not crashed.
         *_, pidfd = self.worker.descriptors()
@@ -171,13 +170,14 @@ class Conversation:
         end = self.worker.kill()
         output = self.worker.output
         if end.signal == signal.SIGKILL and out_of_memory:
-            return Lost("out_of_memory", f"the process took more than {self._limits.memory_mb:,} MiB of memory and was "
-                                         "ended by the system", output, end.signal)
+            return LostAnswer(
+                "out_of_memory", f"the process took more than {self._limits.memory_mb:,} MiB of memory and was ended "
+                "by the system", output, end.signal)
         if end.signal is not None:
             name = signal.Signals(end.signal).name if end.signal in set(signal.Signals) else f"signal {end.signal}"
             kind: Literal["time_out", "crash"] = "time_out" if end.signal == signal.SIGXCPU else "crash"
-            return Lost(kind, f"the process was killed by {name}", output, end.signal)
-        return Lost("crash", f"the process exited by itself with status {end.exit_code}", output, exited=True)
+            return LostAnswer(kind, f"the process was killed by {name}", output, end.signal)
+        return LostAnswer("crash", f"the process exited by itself with status {end.exit_code}", output, exited=True)
 
 
 def _readable(descriptors: list[int], seconds: float) -> set[int]:

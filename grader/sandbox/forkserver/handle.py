@@ -17,6 +17,7 @@ from importlib import metadata
 from pathlib import Path
 
 from grader import temporary
+from grader.errors import InfrastructureError
 from grader.plan import frames, language_folders, wire
 from grader.sandbox.confine import bubblewrap, processes, surroundings
 from grader.sandbox.confine.cgroup import Cgroup
@@ -51,16 +52,8 @@ _living: set[int] = set()
 _starting = threading.Lock()
 
 
-class InfrastructureError(Exception):
-    """A failure of ours, which never costs a student points. `remedy` is the command that helps, where it is known."""
-
-    def __init__(self, message: str, remedy: str = "") -> None:
-        super().__init__(message)
-        self.remedy = remedy
-
-
 class ForkServer:
-    """A fork server: a process that forks the workers of one lane, of which at most one lives at a time.
+    """A fork server: a process that forks workers for a lane, one at a time.
 
     `roles` are the workers' roles. Without any, the fork server starts in a tenth of the time, and its workers can only
     be probes. `layers` are those of the workers' sandbox. The fork server runs inside `cgroup`, which `close` closes,
@@ -92,10 +85,10 @@ class ForkServer:
             environment["PATH"] = os.environ.get("PATH", PATH)
             environment["OMP_NUM_THREADS"] = str(min(MOST_THREADS, max(1, len(os.sched_getaffinity(0)) // 2)))
         else:
-            # A lane has one core, and no code of a submission may see a GPU.
+            # A worker computes in one thread, and no code of a submission may see a GPU.
             path = os.pathsep.join((PATH, *(f"{folder}/bin" for folder in surroundings.tools())))
             environment |= {"PATH": path, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-        whole, listed = surroundings.bared()
+        whole, listed = surroundings.readable_paths()
         settings = wire.Settings(
             control=theirs.fileno(), roles=list(roles), home=str(self._home), path=surroundings.import_path(),
             front_ends=language_folders.homes(), readable=whole, listed=listed, layers=layers)
@@ -124,9 +117,9 @@ class ForkServer:
         self._channel = frames.Channel(ours)
 
     @cached_property
-    def versions(self) -> wire.Ready:
-        """Return the versions of the imported libraries. The first use waits until the fork server has started. Raises
-        InfrastructureError if it did not start."""
+    def ready(self) -> wire.Ready:
+        """Return the fork server's report: the libraries' versions, and roles that cannot be had. The first use waits
+        until the fork server has started. Raises InfrastructureError if it did not start."""
         descriptors: list[int] = []
         try:
             ready = self._channel.receive(
@@ -143,8 +136,9 @@ class ForkServer:
         return ready
 
     def spawn(self, limits: wire.Limits, role: wire.Role) -> Worker:
-        """Fork a worker in a new empty folder, and wait until it is inside its sandbox."""
-        _ = self.versions
+        """Fork a worker in a new empty folder, and wait until it is inside its sandbox. Raises InfrastructureError."""
+        if reason := self.ready.broken.get(role):
+            raise InfrastructureError(reason)
         if self._cgroup is not None:
             self._cgroup.bound(OWN_MB + limits.memory_mb, OWN_TASKS + limits.processes)
             self._oom_kills = self._cgroup.oom_kills()

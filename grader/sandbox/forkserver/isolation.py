@@ -16,9 +16,10 @@ from functools import cache
 from pathlib import Path
 
 from grader import temporary
+from grader.errors import InfrastructureError
 from grader.plan import frames, language_folders, wire
 from grader.sandbox.confine import bubblewrap, cgroup, landlock, seccomp, surroundings
-from grader.sandbox.forkserver.handle import OWN_MB, OWN_TASKS, ForkServer, InfrastructureError
+from grader.sandbox.forkserver.handle import OWN_MB, OWN_TASKS, ForkServer
 
 NAMES = ("none", "limited", "confined", "namespaced", "sealed")
 SEALED = 4
@@ -146,7 +147,7 @@ def probe(layers: wire.Layers) -> tuple[frozenset[str], str]:
                 worker.channel.send(wire.Probe(
                     seq=1, secret=str(secret), target=str(target), course=surroundings.course_file(),
                     withheld=[os.fsencode(path).hex() for path in surroundings.withheld_files()],
-                    port=listener.getsockname()[1], socket=name, needed=surroundings.needed()))
+                    port=listener.getsockname()[1], socket=name, needed=surroundings.needed_files()))
                 answer = worker.channel.receive(wire.PROBED, seq=1, deadline=time.monotonic() + PROBE_SECONDS)
             except frames.ChannelError as error:
                 worker.kill()

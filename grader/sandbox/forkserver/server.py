@@ -1,4 +1,4 @@
-"""The process that imports torch and triton once, then forks a worker for each assignment of each submission.
+"""The process that imports torch and triton once, then forks one worker after another, each for one role and file.
 
 It is our own code and runs no student code. It never touches a GPU, since a CUDA context does not survive a fork. It
 serves one judge over one channel, one worker at a time, and ends when the judge does.
@@ -40,7 +40,7 @@ MADV_COLLAPSE, LARGE_PAGE = 25, 2 << 20
 
 
 @dataclass(frozen=True)
-class _Forked:
+class _ChildProcess:
     """A child of the fork server. If it is not the worker itself, it writes the worker's exit status to the pipe
     `ended`."""
 
@@ -69,9 +69,10 @@ def main(settings: wire.Settings) -> None:
     channel = frames.Channel(socket.socket(fileno=settings.control))
     gc.disable()
     versions, trouble = dict.fromkeys(LIBRARIES, ""), ""
+    broken: dict[str, str] = {}
     try:
         if settings.roles:
-            versions |= _import(settings)
+            versions |= _import(settings, broken)
     except Exception as error:
         # The traceback goes to the log; the judge reports one line.
         traceback.print_exc()
@@ -85,13 +86,13 @@ def main(settings: wire.Settings) -> None:
     gc.set_threshold(MOST_UNCOLLECTED)
     ready = wire.Ready(
         seq=0, python=platform.python_version(), torch=versions["torch"], triton=versions["triton"],
-        numpy=versions["numpy"], trouble=trouble)
+        numpy=versions["numpy"], trouble=trouble, broken=broken)
     _send_with_pidfd(channel, ready, os.getpid())
     if trouble:
         os._exit(1)
     if settings.roles:
         _use_large_pages()
-    worker: _Forked | None = None
+    worker: _ChildProcess | None = None
     folder: Path | None = None
     while True:
         try:
@@ -114,8 +115,9 @@ def main(settings: wire.Settings) -> None:
     os._exit(0)
 
 
-def _import(settings: wire.Settings) -> dict[str, str]:
-    """Import the modules that workers need. Returns the versions of the libraries among them."""
+def _import(settings: wire.Settings, broken: dict[str, str]) -> dict[str, str]:
+    """Import the modules that workers need. Returns the versions of the libraries among them, and adds to `broken` each
+    role that cannot be had, with the reason."""
     # Imported here: a fork server without roles, which only probes, starts in a tenth of the time without them.
     from grader import languages
 
@@ -124,13 +126,13 @@ def _import(settings: wire.Settings) -> dict[str, str]:
     # The variable that names front ends is set in the judge's environment only.
     languages.__path__[:] = settings.front_ends
     if "torch" in libraries and "executor" not in settings.roles:
-        # A lane has one core.
+        # A worker computes in one thread.
         libraries["torch"].set_num_threads(1)
     # Import and warm up each role here, so that no worker pays for it.
     for role in settings.roles:
         prepare = getattr(_module(role), "prepare", None)
-        if prepare is not None:
-            prepare()
+        if prepare is not None and (reason := prepare()):
+            broken[role] = reason
     # Student code must not import the course's own modules, the oracles among them.
     packages = {str(Path(module.__file__ or "").resolve().parent.parent) for module in libraries.values()}
     standard = (sys.base_prefix, sys.prefix)
@@ -163,11 +165,6 @@ def _module(role: wire.Role) -> ModuleType:
     return importlib.import_module(f"grader.{room}.main")
 
 
-def _starts_programs(role: wire.Role) -> bool:
-    """Return whether a role's process starts compilers or assemblers."""
-    return role != "probe" and getattr(_module(role), "STARTS_PROGRAMS", False)
-
-
 def _send_with_pidfd(channel: frames.Channel, message: wire.Message, pid: int) -> None:
     descriptor = os.pidfd_open(pid)
     try:
@@ -185,21 +182,22 @@ def _make_folder(settings: wire.Settings, number: int) -> Path:
     return folder
 
 
-def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: int, output: int) -> _Forked:
+def _fork(settings: wire.Settings, request: wire.Spawn, folder: Path, control: int, output: int) -> _ChildProcess:
     ended, ending = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     with namespaces.new_pid_namespace() if settings.layers.namespaces else contextlib.nullcontext():
         pid = os.fork()
     if pid:
         os.close(ending)
-        return _Forked(pid, ended)
+        return _ChildProcess(pid, ended)
     code = 1
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         if settings.layers.namespaces:
             _stay_as_init(ending)
         try:
-            sandbox.enter(settings, request.limits, folder, control, output,
-                programs=_starts_programs(request.role))
+            # Some roles start compilers or assemblers.
+            programs = request.role != "probe" and getattr(_module(request.role), "STARTS_PROGRAMS", False)
+            sandbox.enter(settings, request.limits, folder, control, output, programs=programs)
         except Exception as error:
             # Print to the worker's output: the judge quotes its last line if "entered" does not come.
             print(f"{type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr)
@@ -235,13 +233,12 @@ def _stay_as_init(ending: int) -> None:
             os._exit(0)
 
 
-def _reap(seq: int, worker: _Forked | None, settings: wire.Settings) -> wire.Reaped:
+def _reap(seq: int, worker: _ChildProcess | None, settings: wire.Settings) -> wire.Reaped:
     """Kill every process below this one, until none is left or `REAP_SECONDS` have passed. A namespace's init gets
     `INIT_SECONDS` to end by itself."""
     begun = time.monotonic()
     init = {worker.pid} if worker is not None and settings.layers.namespaces else set()
     status: int | None = None
-    killed = 0
     while True:
         living = processes.descendants()
         for pid in living - (init if time.monotonic() < begun + INIT_SECONDS else set()):
@@ -257,8 +254,6 @@ def _reap(seq: int, worker: _Forked | None, settings: wire.Settings) -> wire.Rea
                 break
             if worker is not None and pid == worker.pid:
                 status = worker.status(code)
-            else:
-                killed += 1
         if not living and not processes.descendants():
             break
         if time.monotonic() > begun + REAP_SECONDS:
@@ -268,6 +263,5 @@ def _reap(seq: int, worker: _Forked | None, settings: wire.Settings) -> wire.Rea
         seq=seq,
         exit_code=os.WEXITSTATUS(status) if status is not None and os.WIFEXITED(status) else None,
         signal=os.WTERMSIG(status) if status is not None and os.WIFSIGNALED(status) else None,
-        killed=killed,
         survivors=len(processes.descendants()),
     )

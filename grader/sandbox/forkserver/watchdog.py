@@ -90,11 +90,11 @@ class Watchdog:
         started = time.monotonic()
         if at_most <= allowed or started < self._next_memory:
             return None
-        used = self._used(root, below)
+        used = self._used_bytes(root, below)
         if used > allowed:
             time.sleep(SECOND_LOOK_SECONDS)
             below = _tree(self._root, self._limits.processes)
-            used = min(used, self._used(_process(self._root) or root, below))
+            used = min(used, self._used_bytes(_process(self._root) or root, below))
         now = time.monotonic()
         self._next_memory = now + MEMORY_REST * (now - started)
         if used <= allowed:
@@ -103,7 +103,7 @@ class Watchdog:
         return Excess(
             "out_of_memory", f"{used / _MIB:,.0f} MiB in {processes}, {self._limits.memory_mb:,} MiB allowed")
 
-    def _used(self, root: _Process, below: dict[int, _Process]) -> int:
+    def _used_bytes(self, root: _Process, below: dict[int, _Process]) -> int:
         """Return the bytes that the tree holds, without the pages shared with the root and without the judge's
         memory."""
         exact = _proportional(self._root, below)

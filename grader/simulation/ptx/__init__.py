@@ -1,5 +1,5 @@
 """PTX, the instructions of NVIDIA's GPUs as text: a reader, and a simulator on NumPy that reports findings.
 
-A kernel's text may be hostile: it is read in linear time, and runs under a budget. Only `grader.plan` and NumPy are
-imported here.
+A kernel's text may be hostile: it is read in linear time, and runs under a budget. Only `grader.plan`, NumPy and
+PyTorch are imported here.
 """

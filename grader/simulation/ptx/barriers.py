@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from grader.plan.plan import Malformed
-from grader.simulation.ptx.flow import Stretch
-from grader.simulation.ptx.lanes import WARP, per_block, unwarped, warps
+from grader.simulation.ptx.code import PtxBlock
+from grader.simulation.ptx.lanes import WARP, Array, Unsupported, per_block, unwarped, warps
 from grader.simulation.ptx.program import ThreadInstruction
-from grader.simulation.ptx.scheduling import Path, Scheduling, Waiting
-from grader.simulation.ptx.types import Array, Unsupported
+
+if TYPE_CHECKING:
+    from grader.simulation.ptx.machine import Machine, Path, WaitingThreads
 
 EVERY_LANE = 0xFFFFFFFF
 _WHOLE = frozenset({"mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix", "tensormap"})
@@ -20,47 +23,61 @@ class Barriers:
     """Barriers of a machine, which decide which waiting threads can go on. `arrived` counts, by barrier, the threads of
     each block that have arrived there without waiting."""
 
-    def __init__(self, machine: Scheduling) -> None:
+    def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.arrived: dict[int, Array] = {}
 
     def begin(self) -> None:
         self.arrived = {}
 
-    def arrive(self, number: int, mask: Array) -> None:
+    def arrive(self, number: int, mask: Array, count: int) -> None:
         m = self.machine
         before = self.arrived.get(number, np.zeros(m.whole[0], np.int64))
-        self.arrived[number] = before + per_block(mask, m.whole)
+        # As many as the barrier counts complete it, though nobody waits there.
+        self.arrived[number] = (before + per_block(mask, m.whole)) % count
         m.clock += 1
         m.spaces.races.signalled(mask, m.clock, "arrive")
 
     # Barriers of a block.
 
-    def pass_block(self, path: Path) -> bool:
+    def release_block(self, path: Path) -> bool:
         """Release the threads of blocks whose barrier is complete, and return whether there are any."""
         m = self.machine
         entry = m.waiting[path]
         for number in self._numbers(entry):
-            group = {other: mask for other, one in m.waiting.items()
-                     if self._stretch(one).waits == "block" and (mask := self._at(one, number)).any()}
-            wanted = self._wanted(entry, group[path])
+            group = {other: mask for other, threads in m.waiting.items()
+                     if self._block(threads).waits == "block" and (mask := self._at(threads, number)).any()}
+            wanted = self._expected_threads(entry, group[path])
             total = np.zeros(m.whole[0], np.int64)
             for mask in group.values():
                 total += per_block(mask, m.whole)
-            if number in self.arrived:
-                total = total + self.arrived[number]
-            need = per_block(m.alive, m.whole) if wanted is None else wanted
+            need = per_block(m.alive, m.whole) if wanted is None else np.full(m.whole[0], wanted)
+            need = need - self.arrived.get(number, 0)
             done = (total >= need) & (per_block(group[path], m.whole) > 0)
             if done.any():
+                if (total > need).any():
+                    group = self._first_waiting(group, need)
                 if number in self.arrived:
                     self.arrived[number] = np.where(done, 0, self.arrived[number])
                     for mask in group.values():
                         m.spaces.races.signalled(mask & done[:, None], m.clock, "wait")
-                self._open(group, done)
+                self._release(group, done)
                 return True
         return False
 
-    def _open(self, masks: dict[Path, Array], done: Array) -> None:
+    def _first_waiting(self, group: dict[Path, Array], most: Array) -> dict[Path, Array]:
+        """Return the first `most` of each block's threads that wait at a barrier, where more wait than it counts. Any
+        of them may be the first: every second warp is, and then the others."""
+        whole = self.machine.whole
+        waiting = sum(warps(mask, whole).sum(2) for mask in group.values())
+        ahead = np.argsort(np.cumsum(waiting > 0, axis=1) % 2 == 0, axis=1, kind="stable")
+        counts = np.take_along_axis(waiting, ahead, 1)
+        first = np.zeros(waiting.shape, bool)
+        np.put_along_axis(first, ahead, np.cumsum(counts, axis=1) - counts < np.maximum(most, 1)[:, None], 1)
+        passing = unwarped(first[..., None], whole)
+        return {path: mask & passing for path, mask in group.items()}
+
+    def _release(self, masks: dict[Path, Array], done: Array) -> None:
         """Release the waiting threads of the blocks `done`: those of `masks`, which has a mask for each place."""
         m = self.machine
         rows = np.ones((1, 1), bool) if done.all() else done[:, None]
@@ -74,21 +91,21 @@ class Barriers:
             entry = group[path]
             entry.last = m.clock
             rest = entry.mask & ~mask
-            self._put(entry, mask, results[path])
+            self._write_result(entry, mask, results[path])
             if rest.any():
                 entry.mask = rest
             else:
                 del m.waiting[path]
         if len(group) > 1:
             self._compare(group, passing)
-        self._look_for_left(group, everybody, rows)
+        self._check_ended(group, everybody, rows)
         m.spaces.races.met(everybody, m.clock, True)
         if m.warps is not None:
             m.warps.met(m, everybody)
         for path, mask in passing.items():
-            m.go_on(group[path].activation, group[path].number + 1, mask)
+            m.wait_before(group[path].activation, group[path].number + 1, mask)
 
-    def _compare(self, group: dict[Path, Waiting], passing: dict[Path, Array]) -> None:
+    def _compare(self, group: dict[Path, WaitingThreads], passing: dict[Path, Array]) -> None:
         """Record lanes of one warp that wait at different barriers. The finding names the first barrier, which some
         have passed."""
         seen: list[tuple[Path, Array]] = []
@@ -100,7 +117,7 @@ class Barriers:
                     break
             seen.append((path, here))
 
-    def _look_for_left(self, group: dict[Path, Waiting], passing: Array, rows: Array) -> None:
+    def _check_ended(self, group: dict[Path, WaitingThreads], passing: Array, rows: Array) -> None:
         """Record lanes that have ended while others of their warp wait: a GPU allows that, the language does not."""
         m = self.machine
         if m.alive.size == 1:
@@ -111,19 +128,19 @@ class Barriers:
         if mixed.any():
             self._divergent(group[min(group)], int(np.argmax(mixed.any(1))), certain=False)
 
-    def _divergent(self, entry: Waiting, block: int, certain: bool = True) -> None:
+    def _divergent(self, entry: WaitingThreads, block: int, certain: bool = True) -> None:
         m = self.machine
-        spot = m.spot_of(self._instruction(entry))
-        m.findings.undefined(spot, "divergent", numbers=[int(m.numbers[block])], certain=certain)
+        site = m.site_of(self._instruction(entry), entry.activation)
+        m.findings.undefined(site, "divergent", numbers=[int(m.numbers[block])], certain=certain)
 
-    def _result(self, path: Path, group: dict[Path, Waiting], passing: dict[Path, Array]) -> Array | None:
+    def _result(self, path: Path, group: dict[Path, WaitingThreads], passing: dict[Path, Array]) -> Array | None:
         """Return the result of a barrier that counts or combines a predicate of its threads, some of which may pass it
         at other places of the code; None if it has none."""
         instruction, mask = self._instruction(group[path]), passing[path]
         if "red" not in instruction.modifiers:
             return None
         m, blocks = self.machine, np.broadcast_to(mask, self.machine.whole).any(1, keepdims=True)
-        m.settle()
+        m.write_back()
         value, everybody = np.zeros((2, *m.whole), bool)
         for other, there in passing.items():
             if not (here := there & blocks).any():
@@ -140,7 +157,7 @@ class Barriers:
         return (value | ~everybody).all(1, keepdims=True) if "and" in instruction.modifiers else (
             value.any(1, keepdims=True))
 
-    def _put(self, entry: Waiting, mask: Array, result: Array | None) -> None:
+    def _write_result(self, entry: WaitingThreads, mask: Array, result: Array | None) -> None:
         """Write the result of a barrier, if it has one, for the threads that pass."""
         if result is None:
             return
@@ -150,7 +167,7 @@ class Barriers:
 
     # Lanes of a warp.
 
-    def warps_ready(self, entry: Waiting) -> Array | None:
+    def warps_ready(self, entry: WaitingThreads) -> Array | None:
         """Return the threads of an entry whose warps are complete; None if there are none."""
         m = self.machine
         if len(m.waiting) == 1:
@@ -163,7 +180,7 @@ class Barriers:
         mask = unwarped(here & ready[..., None], m.whole)
         return entry.mask if np.array_equal(mask, np.broadcast_to(entry.mask, m.whole)) else mask
 
-    def _members(self, entry: Waiting, here: Array) -> Array:
+    def _members(self, entry: WaitingThreads, here: Array) -> Array:
         """Return the lanes that an instruction names, for each warp."""
         m, instruction = self.machine, self._instruction(entry)
         if instruction.name in _WHOLE or not instruction.operands:
@@ -178,33 +195,33 @@ class Barriers:
                 return np.ones((1, 1, 1), bool)
             named = np.full((1, 1, 1), members, np.uint32)
         else:
-            m.settle()
+            m.write_back()
             given = entry.activation.regs[slot]
             value = np.full((1, 1), EVERY_LANE, np.uint32) if given is None else given.view(np.uint32)
             named = np.take_along_axis(warps(value, m.whole), here.argmax(2)[..., None], 2)
         return (named >> np.arange(WARP, dtype=np.uint32)) & np.uint32(1) != 0
 
-    # Threads of which none can go on.
+    # Stuck threads.
 
-    def force(self) -> Path | None:
+    def release_stuck(self) -> Path | None:
         """Record that threads wait for others that never come, and release the first of the waiting ones."""
         m = self.machine
-        path = min(m.waiting, key=lambda one: (self._stretch(m.waiting[one]).waits != "warp", one))
+        path = min(m.waiting, key=lambda one: (self._block(m.waiting[one]).waits != "warp", one))
         entry = m.waiting[path]
         block = int(np.argmax(np.broadcast_to(entry.mask, m.whole).any(1)))
         self._divergent(entry, block)
-        if self._stretch(entry).waits == "warp":
+        if self._block(entry).waits == "warp":
             return path
-        self._open({path: entry.mask}, np.broadcast_to(entry.mask.any(1), m.whole[0]))
+        self._release({path: entry.mask}, np.broadcast_to(entry.mask.any(1), m.whole[0]))
         return None
 
-    def _stretch(self, entry: Waiting) -> Stretch:
+    def _block(self, entry: WaitingThreads) -> PtxBlock:
         return entry.activation.code.blocks[entry.number]
 
-    def _instruction(self, entry: Waiting) -> ThreadInstruction:
-        return self._stretch(entry).steps[0].instruction
+    def _instruction(self, entry: WaitingThreads) -> ThreadInstruction:
+        return self._block(entry).steps[0].instruction
 
-    def _operands(self, entry: Waiting) -> tuple[str, ...]:
+    def _operands(self, entry: WaitingThreads) -> tuple[str, ...]:
         """Return a barrier's number and, unless it is for all of the block, the number of threads that it waits for."""
         instruction = self._instruction(entry)
         operands = instruction.operands[1:-1] if "red" in instruction.modifiers else instruction.operands
@@ -212,15 +229,15 @@ class Barriers:
             raise Malformed(f"{instruction} with other operands")
         return operands
 
-    def _value(self, entry: Waiting, operand: str) -> Array:
+    def _value(self, entry: WaitingThreads, operand: str) -> Array:
         slot = entry.activation.code.slots.get(operand)
         if slot is None:
             return np.full((1, 1), int(operand, 0))
-        self.machine.settle()
+        self.machine.write_back()
         given = entry.activation.regs[slot]
         return np.zeros((1, 1), np.int64) if given is None else given
 
-    def _numbers(self, entry: Waiting) -> list[int]:
+    def _numbers(self, entry: WaitingThreads) -> list[int]:
         """Return the barriers that an entry's threads wait at."""
         numbers = self._value(entry, self._operands(entry)[0])
         if numbers.size == 1:
@@ -228,11 +245,11 @@ class Barriers:
         whole = self.machine.whole
         return list(map(int, np.unique(np.broadcast_to(numbers, whole)[np.broadcast_to(entry.mask, whole)])))
 
-    def _at(self, entry: Waiting, number: int) -> Array:
+    def _at(self, entry: WaitingThreads, number: int) -> Array:
         """Return the threads of an entry that wait at a barrier."""
         return entry.mask & (self._value(entry, self._operands(entry)[0]) == number)
 
-    def _wanted(self, entry: Waiting, mask: Array) -> int | None:
+    def _expected_threads(self, entry: WaitingThreads, mask: Array) -> int | None:
         """Return the number of threads that the barrier of the threads `mask` waits for; None for all of the block."""
         operands, whole = self._operands(entry), self.machine.whole
         if len(operands) == 1:

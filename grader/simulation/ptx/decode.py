@@ -6,24 +6,31 @@ import re
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.plan.plan import Malformed
-from grader.simulation.ptx.grammar import TYPE_BYTES
+from grader.simulation.ptx.lanes import DTYPES, Array, Unsupported
 from grader.simulation.ptx.program import ThreadFunction, ThreadInstruction, split_operands
-from grader.simulation.ptx.state import ChunkState
-from grader.simulation.ptx.types import DTYPES, Array, Unsupported
+from grader.simulation.ptx.reader import TYPE_BYTES
 
-Get = Callable[[ChunkState], Array]
-Put = Callable[[ChunkState, Array], None]
-Run = Callable[[ChunkState], None]
+if TYPE_CHECKING:
+    from grader.simulation.ptx.machine import Machine
+
+Get = Callable[["Machine"], Array]
+Put = Callable[["Machine", Array], None]
+Run = Callable[["Machine"], None]
 
 _NUMBER = re.compile(r"(-?)(0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|\d{1,20})U?")
 _FLOAT = re.compile(r"0[fF]([0-9a-fA-F]{8})|0[dD]([0-9a-fA-F]{16})")
 _ADDRESS = re.compile(r"\[\s*([%$\w@.]+)\s*(?:\+\s*(-?\s*(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20})))?\s*\]")
 _NAME = re.compile(r"[%$\w@]+")
 _SUM = re.compile(r"([%$\w@]+)\s*\+\s*(-?(?:0[xX][0-9a-fA-F]{1,16}|\d{1,20}))")
+
+_DECIDES = frozenset({"setp", "set", "testp", "vote", "match", "brx", "call"})
+"""Instructions that make conditions, or take values where they are not followed."""
 
 U64 = np.dtype(np.uint64)
 SPECIAL = frozenset({
@@ -67,6 +74,25 @@ class Decoder:
         self.reads = self.writes = 0
         self.library = False
 
+    @cached_property
+    def deciding(self) -> set[str]:
+        """Return the registers on which a condition may depend, directly or by way of other registers."""
+        makers, used, waiting, names = dict[str, list[int]](), dict[int, list[str]](), list[str](), set[str]()
+        for at, instruction in enumerate(self.function.code):
+            used[at] = _NAME.findall(" ".join(instruction.operands))
+            if instruction.name in _DECIDES or (instruction.name == "st"
+                                                and not {"global", "shared"} & set(instruction.modifiers)):
+                waiting += used.pop(at)
+            elif instruction.operands and not instruction.operands[0].startswith("["):
+                for name in _NAME.findall(instruction.operands[0]):
+                    makers.setdefault(name, []).append(at)
+        while waiting:
+            name = waiting.pop()
+            names.add(name)
+            for at in makers.pop(name, ()):
+                waiting += used.pop(at, ())
+        return names
+
     def slot(self, name: str, kind: str) -> int:
         if name not in self.slots:
             self.slots[name] = len(self.kinds)
@@ -75,8 +101,8 @@ class Decoder:
 
     def register(self, name: str) -> int | None:
         """Return the slot of a register of the function; None if it has no register of this name."""
-        if (found := self.slots.get(name)) is not None:
-            return found
+        if (slot := self.slots.get(name)) is not None:
+            return slot
         kind = self.function.registers.get(name)
         if kind is None:
             prefix = name.rstrip("0123456789")
@@ -195,9 +221,9 @@ class Decoder:
 
     def taken(self) -> tuple[int, int]:
         """Return the slots read and written since the last call."""
-        found = self.reads, self.writes
+        slots = self.reads, self.writes
         self.reads = self.writes = 0
-        return found
+        return slots
 
 
 def vector(operand: str) -> tuple[str, ...]:
@@ -210,7 +236,7 @@ def _reader(slot: int, dtype: np.dtype[np.generic], size: int) -> Get:
         # A narrow instruction reads the low bits of a wide register.
         whole, part = np.dtype(f"u{size}"), np.dtype(f"u{dtype.itemsize}")
 
-        def low(m: ChunkState) -> Array:
+        def low(m: Machine) -> Array:
             value = m.regs[slot]
             if value is None:
                 value = m.fetch(slot)
@@ -220,7 +246,7 @@ def _reader(slot: int, dtype: np.dtype[np.generic], size: int) -> Get:
     if dtype.itemsize > size:
         raise Malformed("a register that is too narrow")
 
-    def read(m: ChunkState) -> Array:
+    def read(m: Machine) -> Array:
         value = m.regs[slot]
         if value is None:
             value = m.fetch(slot)
@@ -232,7 +258,7 @@ def _reader(slot: int, dtype: np.dtype[np.generic], size: int) -> Get:
 def _writer(slot: int, size: int) -> Put:
     bit = 1 << slot
 
-    def write(m: ChunkState, value: Array) -> None:
+    def write(m: Machine, value: Array) -> None:
         if value.dtype.itemsize != size:
             value = _widened(value, size)
         if m.mask is not None and m.needed & bit:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
 from random import Random
-from typing import Protocol
 
 import numpy as np
 
 from grader.plan.device import Device, occupancy
 from grader.plan.findings import EmptyGrid
 from grader.plan.limits import Budget, LaunchStopped, Limit
-from grader.plan.messages import Elsewhere
+from grader.plan.messages import PLAIN, RunOptions
 from grader.plan.plan import (
     POINTER_BYTES,
     Descriptor,
@@ -26,24 +25,22 @@ from grader.plan.plan import (
     Pointer,
     Structure,
 )
-from grader.simulation.findings import Findings, Named
+from grader.simulation.findings import Findings, MemoryNames
+from grader.simulation.memory import BufferMemory
 from grader.simulation.ptx.code import KernelCode, kernel_code
-from grader.simulation.ptx.machine import ThreadMachine
+from grader.simulation.ptx.lanes import Array, Grid, Unsupported
+from grader.simulation.ptx.machine import Machine
 from grader.simulation.ptx.memory import Spaces
-from grader.simulation.ptx.own_spaces import LaunchMemory, SharedSpace
+from grader.simulation.ptx.observing import ThreadObserver
 from grader.simulation.ptx.races import Races
-from grader.simulation.ptx.regions import APART, TABLES, Mapped, Region
-from grader.simulation.ptx.state import Grid
-from grader.simulation.ptx.threads import Observer
-from grader.simulation.ptx.types import Array, Unsupported
-from grader.simulation.ptx.warps import WarpMeter
+from grader.simulation.ptx.regions import APART, TABLES, LaunchMemory, Region, SharedSpace
 
 LANES = 1 << 16
 """The most threads of a chunk: what they hold stays in the caches."""
-LOOKED_AT = 4096
+SEED_BYTES = 4096
 """The bytes of each buffer that decide which chunks are checked."""
 CHECKED_LANES = 1 << 12
-"""The most threads of a chunk in which races within blocks are looked for."""
+"""The most threads of a chunk that is checked for races within blocks."""
 MOST_CHECKED = 4
 """The most chunks of a launch that are checked: if there are more, the first, the last and some between them."""
 MOST_HELD = 1 << 28
@@ -60,48 +57,26 @@ ASIDE = 0x13_5790_0000
 _PARAMETER = re.compile(r"^param_\d+_(\w*)$")
 
 
-class Watching(Observer, Protocol):
-    """Observer that chooses which blocks run: None for all of them. `warps` are the meters of its launches so far, if
-    it counts what warps do."""
-
-    warps: list[WarpMeter]
-
-    def begin(self, launch: Launch, total: int, threads: int, spins: bool) -> Array | None: ...
-
-
 @dataclass(frozen=True)
-class SimulatedDevice:
-    """Device that is simulated. `registers` are the known numbers of registers of a thread, by the kernel's number;
-    `elsewhere` and `erring` say how it differs from the plain device, `resident` bounds the programs that it
-    holds, and `unwritten` is the byte of other memory, as in `messages.Simulate`."""
-
-    device: Device | None = None
-    registers: Mapping[int, int] = field(default_factory=dict)
-    elsewhere: frozenset[Elsewhere] = frozenset()
-    erring: frozenset[int] = frozenset()
-    resident: int = 0
-    unwritten: int = 0
-
-
-PLAIN = SimulatedDevice()
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Settings of launches: `suffix` is that of the student's file, `title` reads the name of a variable.
-    `turned`: blocks run in parts, the last part first, if they do not wait for each other, and a block's load comes
-    before another block's store, if nothing orders the two."""
+class LaunchSettings:
+    """Settings of launches on a `device`: `suffix` is that of the student's file, `title` reads a variable's name."""
 
     suffix: str = ""
     title: Callable[[str], str] = str
-    on: SimulatedDevice = PLAIN
-    observer: Watching | None = None
-    turned: bool = False
+    device: Device | None = None
+    options: RunOptions = PLAIN
+    observer: ThreadObserver | None = None
+
+    @property
+    def turned(self) -> bool:
+        """Return whether blocks run in parts, the last part first, as far as they do not wait for each other, and a
+        block's load comes before another block's store, if nothing orders the two."""
+        return self.options.order.programs
 
 
 def run_launch(
-    launch: Launch, kernel: Kernel, buffers: Sequence[Mapped], budget: Budget, findings: Findings,
-    setting: Setting,
+    launch: Launch, kernel: Kernel, buffers: Sequence[BufferMemory], budget: Budget, findings: Findings,
+    settings: LaunchSettings,
 ) -> None:
     """Run a launch on the plan's buffers. Raises LaunchStopped if it could not begin or stopped before its end."""
     if prod(launch.grid) == 0:
@@ -109,13 +84,13 @@ def run_launch(
         return
     run: _Run | None = None
     try:
-        code = kernel_code(kernel.text, kernel.symbol, setting.suffix)
-        run = _Run(launch, kernel, code, buffers, setting)
+        code = kernel_code(kernel.text, kernel.symbol, settings.suffix)
+        run = _Run(launch, kernel, code, buffers, settings)
         run.run(budget, findings)
     except (Limit, Unsupported, Malformed, MemoryError) as error:
         raise LaunchStopped(kernel.name, (run.line() if run else 0) or launch.line, error) from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        # Only a text that no compiler wrote leads here: it is read piece by piece, not verified.
+        # A text that no compiler wrote, which is read piece by piece and not verified; or a fault of ours.
         cause = Unsupported(f"text that is no kernel ({type(error).__name__})")
         raise LaunchStopped(kernel.name, (run.line() if run else 0) or launch.line, cause) from error
 
@@ -124,11 +99,12 @@ class _Run:
     """Launch under way."""
 
     def __init__(
-        self, launch: Launch, kernel: Kernel, code: KernelCode, buffers: Sequence[Mapped], setting: Setting
+        self, launch: Launch, kernel: Kernel, code: KernelCode, buffers: Sequence[BufferMemory],
+        settings: LaunchSettings,
     ) -> None:
-        self.launch, self.kernel, self.code, self.setting = launch, kernel, code, setting
+        self.launch, self.kernel, self.code, self.settings = launch, kernel, code, settings
         self.total = prod(launch.grid)
-        self.aside = ASIDE if "places" in setting.on.elsewhere else 0
+        self.aside = ASIDE if "places" in settings.options.deviations else 0
         if launch.cluster > 1:
             raise Unsupported("clusters of blocks")
         if not 0 < launch.threads <= 1024 or self.total > MOST_BLOCKS:
@@ -136,34 +112,35 @@ class _Run:
         names = self._names()
         regions = {}
         for number, buffer in enumerate(buffers):
-            named = Named(names.get(number) or buffer.given, buffer.given, buffer.kept)
+            named = MemoryNames(names.get(number) or buffer.given, buffer.given, buffer.kept)
             base = _address(number, 0, len(buffers), self.aside)
             regions[number] = Region(buffer.raw, base, named, buffer.written, number)
-            regions[number].keeps = setting.turned and not code.flags and buffer.raw.size <= MOST_KEPT
+            regions[number].keeps = settings.turned and buffer.raw.size <= MOST_KEPT
         for number, table in enumerate(code.tables, TABLES):
             raw = np.zeros(table.size, np.uint8)
             raw[: len(table.initial)] = np.frombuffer(table.initial, np.uint8)
-            regions[number] = Region(raw, (number + 1) << APART, Named(setting.title(table.name)), number=number)
+            regions[number] = Region(raw, (number + 1) << APART, MemoryNames(settings.title(table.name)), number=number)
         workspace = 0
         if launch.cooperative:
             workspace = (WORKSPACE + 1) << APART
-            regions[WORKSPACE] = Region(np.zeros(64, np.uint8), workspace, Named("the grid"), number=WORKSPACE)
+            regions[WORKSPACE] = Region(np.zeros(64, np.uint8), workspace, MemoryNames("the grid"), number=WORKSPACE)
         arrays, size = code.arrays(launch.shared)
-        shared = SharedSpace([(begin, end, setting.title(name)) for begin, end, name in arrays], size)
-        processors = 132 if setting.on.device is None else setting.on.device.multi_processor_count
-        launched = LaunchMemory(self._parameters(buffers), workspace, processors, setting.on.elsewhere,
-                                setting.on.erring)
-        self.spaces = Spaces(regions, shared, launched, Races(code.unit, self.total, code.atomics, code.locks))
+        shared = SharedSpace([(begin, end, settings.title(name)) for begin, end, name in arrays], size)
+        processors = 132 if settings.device is None else settings.device.multi_processor_count
+        launched = LaunchMemory(self._parameters(buffers), workspace, processors, settings.options.deviations,
+                                settings.options.erring)
         self.grid = Grid(launch.grid, launch.block, launch.shared)
-        self.machine: ThreadMachine | None = None
+        races = Races(code.unit, self.total, self.grid.block, code.atomics, code.locks)
+        self.spaces = Spaces(regions, shared, launched, races)
+        self.machine: Machine | None = None
 
     def line(self) -> int:
         return 0 if self.machine is None else self.machine.line()
 
     def run(self, budget: Budget, findings: Findings) -> None:
-        machine = self.machine = ThreadMachine(
+        machine = self.machine = Machine(
             self.code, self.grid, self.spaces, budget, findings, self.kernel.name[:200])
-        observer = machine.observer = self.setting.observer
+        observer = machine.observer = self.settings.observer
         chosen = None
         if observer is not None:
             chosen = observer.begin(
@@ -175,10 +152,13 @@ class _Run:
         self.spaces.races.sampled = chosen is not None
         try:
             chunks = self._chunks(numbers.size, resident)
-            for part, checked in reversed(list(chunks)) if self.setting.turned and not self.waits else chunks:
-                machine.run(numbers[part], checked)
+            for part, checked in reversed(list(chunks)) if self.settings.turned and not self.waits else chunks:
+                here = numbers[part]
+                machine.run(here, checked, here.size // 2 if self.settings.turned and self.waits else 0)
         except Limit as limit:
             limit.resident = resident if resident < self.total else 0
+            if self.launch.cooperative:
+                limit.ended = int(np.broadcast_to(~machine.alive, machine.whole).any(1).sum())
             raise
 
     @property
@@ -187,47 +167,47 @@ class _Run:
         return self.code.spins or self.launch.cooperative
 
     def _chunks(self, total: int, resident: int) -> Iterator[tuple[slice, bool]]:
-        """Yield slices of the `total` blocks, each of which runs at once, and whether races within blocks are looked
-        for there. If blocks wait for each other, only the first slice is checked."""
+        """Yield slices of the `total` blocks, each of which runs at once, and whether it is checked for races within
+        blocks. If blocks wait for each other, only the first slice is checked."""
         size = self._chunk(True, resident)
         if self.waits:
             for start in range(0, total, size):
                 yield slice(start, start + size), not start and size * self.grid.block <= LANES
             return
-        looked: Sequence[int] = range(-(-total // size))
-        if len(looked) > MOST_CHECKED:
-            # The choice depends on the inputs alone, and nobody can foretell it.
-            secret = Random(b"".join(region.raw[:LOOKED_AT].tobytes() for region in self.spaces.regions.values()))
-            between = secret.sample(looked[1:-1], MOST_CHECKED - 2)
-            looked = sorted((looked[0], *between, looked[-1]))
+        checked: Sequence[int] = range(-(-total // size))
+        if len(checked) > MOST_CHECKED:
+            # The choice depends on the inputs alone, and cannot be foretold.
+            secret = Random(b"".join(region.raw[:SEED_BYTES].tobytes() for region in self.spaces.regions.values()))
+            between = secret.sample(checked[1:-1], MOST_CHECKED - 2)
+            checked = sorted((checked[0], *between, checked[-1]))
         start, most = 0, self._chunk(False, resident)
-        for number in looked:
+        for number in checked:
             for begin in range(start, number * size, most):
                 yield slice(begin, min(begin + most, number * size)), False
             start = (number + 1) * size
             yield slice(number * size, start), True
 
-    def _chunk(self, first: bool, resident: int) -> int:
-        """Return the number of blocks that run at once."""
+    def _chunk(self, checked: bool, resident: int) -> int:
+        """Return the number of blocks that run at once. `checked`: their threads are checked for races."""
         threads = self.grid.block
         if self.waits:
             return max(1, min(self.total if self.launch.cooperative else resident, WAITING_LANES // threads))
         code = self.code.function(self.code.entry)
         each = threads * (code.local + 8 * len(code.kinds)) + self.spaces.shared.bytes
-        size = max(1, min((CHECKED_LANES if first else LANES) // threads, MOST_HELD // each))
-        if self.setting.turned:
+        size = max(1, min((CHECKED_LANES if checked else LANES) // threads, MOST_HELD // each))
+        if self.settings.turned:
             return min(size, -(-self.total // 2))
         # There are two blocks at least, as races between blocks show only there.
-        return max(2, size) if first else size
+        return max(2, size) if checked else size
 
     def _resident(self) -> int:
-        device = self.setting.on.device
+        device = self.settings.device
         if device is None:
             return self.total
-        registers = self.setting.on.registers.get(self.launch.kernel, 1)
+        registers = self.settings.options.registers.get(self.launch.kernel, 1)
         each, _ = occupancy(device, self.launch.threads, registers, self.launch.shared + self.code.static)
         held = max(1, each * device.multi_processor_count)
-        return min(held, self.setting.on.resident or held)
+        return min(self.total, held, self.settings.options.resident or held)
 
     def _names(self) -> dict[int, str]:
         """Return the kernel's names for the plan's buffers."""
@@ -241,7 +221,7 @@ class _Run:
                     names.setdefault(inner.buffer, name)
         return names
 
-    def _parameters(self, buffers: Sequence[Mapped]) -> Array:
+    def _parameters(self, buffers: Sequence[BufferMemory]) -> Array:
         parameters, arguments = self.code.parameters, self.launch.arguments
         if len(parameters) != len(arguments):
             raise Malformed(f"{len(arguments)} arguments for {len(parameters)} parameters")

@@ -6,21 +6,32 @@ Buffers lie so far apart that an address outside of a buffer shows for which one
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.plan.limits import Limit
 from grader.plan.traffic import Kind
-from grader.simulation.findings import Named
-from grader.simulation.ptx.copies import Copies
-from grader.simulation.ptx.lanes import Frame, spread
-from grader.simulation.ptx.own_spaces import MOST_LOCAL, LaunchMemory, LocalSpace, SharedSpace
+from grader.simulation.findings import MemoryNames
+from grader.simulation.ptx.engines import Copies, Transfers
+from grader.simulation.ptx.lanes import Array, Frame, Unsupported, spread
 from grader.simulation.ptx.races import Races, Synced
-from grader.simulation.ptx.regions import APART, LOCAL, PARAM, SHARED, Reached, Region, whole
-from grader.simulation.ptx.threads import Threads
-from grader.simulation.ptx.transfers import Transfers
-from grader.simulation.ptx.types import Array, Unsupported
+from grader.simulation.ptx.regions import (
+    APART,
+    LOCAL,
+    MOST_LOCAL,
+    PARAM,
+    SHARED,
+    LaunchMemory,
+    LocalSpace,
+    Region,
+    ResolvedAccess,
+    SharedSpace,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from grader.simulation.ptx.machine import Machine
 
 GAP = 256
 """The bytes after each shared array that belong to none."""
@@ -32,16 +43,16 @@ _APART = np.uint64(APART)
 
 
 class Spaces:
-    """All memory of a launch. `regions` are the plan's buffers by their numbers, and other regions from TABLES - 1
-    on."""
+    """All memory of a launch. `regions` are the plan's buffers by their numbers, and other regions from TABLES - 1 on.
+    `rows` (blocks, 1) are the bytes at which the shared memory of each running block begins."""
 
     def __init__(self, regions: dict[int, Region], shared: SharedSpace, launched: LaunchMemory, races: Races) -> None:
         self.regions, self.shared, self.local, self.races = regions, shared, LocalSpace(), races
-        self.parameters = Region(launched.parameters, PARAM, Named("parameters"))
+        self.parameters = Region(launched.parameters, PARAM, MemoryNames("parameters"))
         self.workspace, self.multiprocessors = launched.workspace, launched.multiprocessors
-        self.elsewhere, self.erring = launched.elsewhere, launched.erring
-        self.unset = 0x5A if "bits" in self.elsewhere else 0xFF
-        self._rows, self._threads = shared.rows, self.local.threads
+        self.deviations, self.erring = launched.deviations, launched.erring
+        self.unset = 0x5A if "bits" in self.deviations else 0xFF
+        self.rows, self._threads = shared.rows, self.local.threads
         self.local_base = 0
         self.transfers, self.copies = Transfers(), Copies()
         races.place = self.place
@@ -54,23 +65,19 @@ class Spaces:
         self.local.begin(blocks, threads, self.unset)
         self.transfers.due.clear()
         self.copies.begin(*((self.shared.region.raw.size >> 2, blocks * threads) if checked else (0, 0)))
-        self.races.begin(numbers, threads, checked)
-        self._rows, self._threads = self.shared.rows, self.local.threads
+        self.races.begin(numbers, checked)
+        self.rows, self._threads = self.shared.rows, self.local.threads
 
-    def turn_to(self, frame: Frame, local: int) -> None:
+    def select(self, frame: Frame, local: int) -> None:
         """Select the part of the chunk that accesses memory."""
-        self._rows = frame.inside(self.shared.rows)
-        self._threads = frame.inside(self.local.threads)
-        self.races.turn_to(frame)
+        self.rows = frame.narrow(self.shared.rows)
+        self._threads = frame.narrow(self.local.threads)
+        self.races.select(frame)
         self.local_base = local
-
-    def shared_begins(self) -> Array:
-        """Return where the shared memory of each block that runs begins, in bytes: (blocks, 1)."""
-        return self._rows
 
     # Memory at addresses.
 
-    def reach(self, m: Threads, space: str, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
+    def resolve(self, m: Machine, space: str, address: Array, size: int, way: Kind, item: int) -> list[ResolvedAccess]:
         """Return the memory at the addresses of an access of `size` bytes, in elements of `item` bytes. Threads that
         reach outside of memory are recorded and left out."""
         if not space:
@@ -83,25 +90,25 @@ class Spaces:
             return self._inside(m, self.parameters, address, size, way)
         return self._global(m, address, size, way, item)
 
-    def _generic(self, m: Threads, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
+    def _generic(self, m: Machine, address: Array, size: int, way: Kind, item: int) -> list[ResolvedAccess]:
         low, high = int(address.min()), int(address.max())
         if high < SHARED:
             return self._global(m, address, size, way, item)
-        pieces: list[Reached] = []
+        pieces: list[ResolvedAccess] = []
         bounds = ((0, SHARED, "global"), (SHARED, LOCAL, "shared"), (LOCAL, PARAM, "local"), (PARAM, 1 << 63, "param"))
         for begin, end, space in bounds:
             if begin <= low and high < end:
-                return self.reach(m, space, address - np.uint64(begin), size, way, item)
+                return self.resolve(m, space, address - np.uint64(begin), size, way, item)
         for begin, end, space in bounds:
             here = (address >= np.uint64(begin)) & (address < np.uint64(end))
             mask = here if m.mask is None else here & m.mask
             if mask.any():
                 with m.under(mask):
                     pieces += [piece._replace(partial=True, mask=mask if piece.mask is None else piece.mask)
-                               for piece in self.reach(m, space, address - np.uint64(begin), size, way, item)]
+                               for piece in self.resolve(m, space, address - np.uint64(begin), size, way, item)]
         return pieces
 
-    def _global(self, m: Threads, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
+    def _global(self, m: Machine, address: Array, size: int, way: Kind, item: int) -> list[ResolvedAccess]:
         if m.mask is not None and address.shape == m.mask.shape:
             # Addresses of inactive threads may be anything: they get the address of the first active one.
             first = int(m.mask.argmax())
@@ -112,11 +119,11 @@ class Spaces:
         if region is not None and region.base <= low and int(address.max()) + size <= region.base + region.raw.size:
             offsets = (address - np.uint64(region.base)).view(np.int64)
             if not _misaligned(offsets, size):
-                return [Reached(region, offsets, m.mask)]
+                return [ResolvedAccess(region, offsets, m.mask)]
         return self._global_slowly(m, address, size, way, item)
 
-    def _global_slowly(self, m: Threads, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
-        """Return the same as `reach`, for addresses in several buffers, outside of buffers, or not aligned."""
+    def _global_slowly(self, m: Machine, address: Array, size: int, way: Kind, item: int) -> list[ResolvedAccess]:
+        """Return the same as `resolve`, for addresses in several buffers, outside of buffers, or not aligned."""
         wide = np.broadcast_to(address, m.shape)
         mask = np.ones(m.shape, bool) if m.mask is None else np.broadcast_to(m.mask, m.shape)
         active = wide[mask]
@@ -128,28 +135,28 @@ class Spaces:
         pieces = []
         for number in numbers.tolist():
             here = mask if numbers.size == 1 else mask & (((wide + _HALF) >> _APART).astype(np.int64) - 1 == number)
-            region = self.regions.get(number) or Region(np.zeros(0, np.uint8), 0, Named(""))
+            region = self.regions.get(number) or Region(np.zeros(0, np.uint8), 0, MemoryNames(""))
             offsets = (wide - np.uint64(region.base)).view(np.int64)
             offsets = self._aligned(m, region, offsets, here, size, way)
             bad = here & ((offsets < 0) | (offsets + size > region.raw.size))
             part = numbers.size > 1
             if bad.any():
                 m.findings.out_of_bounds(
-                    m.spot(), way, region.named, region.raw.size // item, offsets // item, bad, here)
+                    m.site(), way, region.named, region.raw.size // item, offsets // item, bad, here)
                 here, part = here & ~bad, True
             if here.any():
-                pieces.append(Reached(region, offsets, here, part))
+                pieces.append(ResolvedAccess(region, offsets, here, part))
         return pieces
 
-    def _aligned(self, m: Threads, region: Region, offsets: Array, here: Array, size: int, way: Kind) -> Array:
+    def _aligned(self, m: Machine, region: Region, offsets: Array, here: Array, size: int, way: Kind) -> Array:
         crooked = here & ((offsets & (size - 1)) != 0)
         if crooked.any():
             first = int(np.argmax(crooked.any(1)))
-            m.findings.misaligned(m.spot(), way, region.named, size, int(offsets[crooked][0]), first)
+            m.findings.misaligned(m.site(), way, region.named, size, int(offsets[crooked][0]), first)
             offsets = offsets & ~np.int64(size - 1)
         return offsets
 
-    def _inside(self, m: Threads, region: Region, address: Array, size: int, way: Kind) -> list[Reached]:
+    def _inside(self, m: Machine, region: Region, address: Array, size: int, way: Kind) -> list[ResolvedAccess]:
         """Return an access to memory whose bounds any compiled kernel respects. Raises Unsupported outside of it."""
         offsets = address.view(np.int64)
         if m.mask is not None:
@@ -157,9 +164,9 @@ class Spaces:
         bad = (offsets < 0) | (offsets + size > region.raw.size) | (offsets & (size - 1) != 0)
         if bad.any():
             raise Unsupported(f"a {way} outside of {region.named.name}")
-        return [Reached(region, offsets, m.mask)]
+        return [ResolvedAccess(region, offsets, m.mask)]
 
-    def _shared(self, m: Threads, address: Array, size: int, way: Kind, item: int) -> list[Reached]:
+    def _shared(self, m: Machine, address: Array, size: int, way: Kind, item: int) -> list[ResolvedAccess]:
         offsets = address.view(np.int64)
         low, high = int(offsets.min()), int(offsets.max())
         space, mask = self.shared, m.mask
@@ -169,21 +176,21 @@ class Spaces:
             wide = np.broadcast_to(offsets, m.shape)
             here = np.ones(m.shape, bool) if mask is None else np.broadcast_to(mask, m.shape)
             name = space.array(int(wide[here][0]) if here.any() else 0)[2]
-            meant = Region(np.zeros(0, np.uint8), 0, Named(name, shared=True))
+            meant = Region(np.zeros(0, np.uint8), 0, MemoryNames(name, shared=True))
             offsets = self._aligned(m, meant, wide, here, size, way)
             within = np.clip(offsets, 0, max(0, space.bytes - size))
             bad = here & ((within != offsets) | ~(space.valid[within] & space.valid[within + size - 1]))
             if bad.any():
                 begin, end, name = space.array(int(offsets[bad][0]))
                 m.findings.out_of_bounds(
-                    m.spot(), way, Named(name, shared=True), (end - begin) // item, (offsets - begin) // item, bad,
-                    here)
+                    m.site(), way, MemoryNames(name, shared=True), (end - begin) // item, (offsets - begin) // item,
+                    bad, here)
                 partial = True
                 mask = here & ~bad
                 if not mask.any():
                     return []
             offsets = within
-        return [Reached(space.region, offsets + self._rows, mask, partial)]
+        return [ResolvedAccess(space.region, offsets + self.rows, mask, partial)]
 
     def _valid(self, offsets: Array, low: int, high: int, size: int) -> bool:
         for begin, end, _ in self.shared.arrays:
@@ -192,23 +199,26 @@ class Spaces:
                     (self.shared.valid[offsets] & self.shared.valid[offsets + size - 1]).all())
         return False
 
-    def _local(self, m: Threads, address: Array, size: int, way: Kind) -> list[Reached]:
+    def _local(self, m: Machine, address: Array, size: int, way: Kind) -> list[ResolvedAccess]:
         offsets = address.view(np.int64)
         if m.mask is not None:
             offsets = np.where(m.mask, offsets, 0)
         if int(offsets.min()) < 0 or int(offsets.max()) + size > self.local.size or _misaligned(offsets, size):
-            bad = np.broadcast_to((offsets < 0) | (offsets + size > self.local.size), m.shape)
+            # Inactive threads have the offset 0, which lies outside of no memory at all.
+            bad = np.broadcast_to(
+                ((offsets < 0) | (offsets + size > self.local.size)) & (m.mask is None or m.mask), m.shape)
             if not bad.any():
                 raise Unsupported("local memory that is not aligned")
             m.findings.out_of_bounds(
-                m.spot(), way, Named("", shared=True), self.local.size // 4, np.broadcast_to(offsets // 4, m.shape),
-                bad, np.broadcast_to(True if m.mask is None else m.mask, m.shape))
+                m.site(), way, MemoryNames("", shared=True), self.local.size // 4,
+                np.broadcast_to(offsets // 4, m.shape), bad,
+                np.broadcast_to(True if m.mask is None else m.mask, m.shape))
             here = ~bad if m.mask is None else m.mask & ~bad
             offsets = np.where(here, offsets, 0)
             if not here.any() or not self.local.size:
                 return []
-            return [Reached(self.local.region, self._spread(offsets), here, True)]
-        return [Reached(self.local.region, self._spread(offsets), m.mask)]
+            return [ResolvedAccess(self.local.region, self._spread(offsets), here, True)]
+        return [ResolvedAccess(self.local.region, self._spread(offsets), m.mask)]
 
     def _spread(self, offsets: Array) -> Array:
         return ((offsets >> 3) * self.local.lanes + self._threads) * 8 + (offsets & 7)
@@ -216,30 +226,31 @@ class Spaces:
     # Loads and stores.
 
     def load(
-        self, m: Threads, space: str, address: Array, dtype: np.dtype[Any], count: int = 1, synced: Synced = False
+        self, m: Machine, space: str, address: Array, dtype: np.dtype[Any], count: int = 1,
+        synced: Synced = Synced.PLAIN,
     ) -> list[Array]:
         """Load `count` contiguous elements for each thread, zeros where there is no memory. `synced`: the load orders
         itself."""
         if space == "local" and count > 1:
             return [self.load(m, space, address + np.uint64(k * dtype.itemsize), dtype)[0] for k in range(count)]
         size = dtype.itemsize
-        pieces = self.reach(m, space, address, size * count, "load", size)
+        pieces = self.resolve(m, space, address, size * count, "load", size)
         if not pieces:
             return [np.zeros((1, 1), dtype)] * count
         results: list[Array] | None = None
         for piece in pieces:
             index = piece.offsets >> (size.bit_length() - 1)
             if piece.region is self.local.region and count > 1:
-                found = [self._taken(piece, index + self._apart(k, size), dtype) for k in range(count)]
+                found = [self._taken(piece, index + self._distance(k, size), dtype) for k in range(count)]
             else:
                 found = [self._taken(piece, index + k if k else index, dtype) for k in range(count)]
             if piece.region.written is not None:
                 self._check_written(m, piece, index, size, count)
-                if self.copies.flights and piece.region is self.shared.region:
-                    self._check_landed(m, piece, size * count)
+                if self.copies.pending and piece.region is self.shared.region:
+                    self._check_completed(m, piece, size * count)
             if piece.region is not self.local.region and piece.region is not self.parameters:
-                loose = self.races.loaded(m, piece.region, piece.offsets, piece.mask, size * count, size, synced)
-                for word, places in loose.items():
+                unordered = self.races.loaded(m, piece.region, piece.offsets, piece.mask, size * count, size, synced)
+                for word, places in unordered.items():
                     k = (word << self.races.unit) // size
                     found[k] = _as_before(piece.region, index + k, found[k], places, m.shape)
                 if m.observer is not None:
@@ -253,14 +264,14 @@ class Spaces:
         assert results is not None
         return results
 
-    def _apart(self, number: int, size: int) -> int:
+    def _distance(self, number: int, size: int) -> int:
         """Return the distance of an element of a vector from the first one, in elements of local memory."""
         at = number * size
         return (at // 8 * self.local.lanes * 8 + at % 8) // size
 
     def shared_rows(self, address: Array) -> Array | None:
         """Return the four words of rows of shared memory, along a new last axis; `address` is (blocks, …). None if rows
-        have to be checked: they lie outside of an array, or races are looked for."""
+        have to be checked: they lie outside of an array, or the chunk is checked for races."""
         space, offsets = self.shared, address.view(np.int64)
         low, high = int(offsets.min()), int(offsets.max())
         if space.region.written is not None or space.bytes % ROW or low < 0 or high + ROW > space.bytes or (
@@ -268,12 +279,12 @@ class Spaces:
         ):
             return None
         words = space.region.view(np.dtype(np.uint32)).reshape(-1, ROW // 4)
-        return words[(offsets + self._rows.reshape(-1, *[1] * (offsets.ndim - 1))) >> 4]
+        return words[(offsets + self.rows.reshape(-1, *[1] * (offsets.ndim - 1))) >> 4]
 
-    def _taken(self, piece: Reached, index: Array, dtype: np.dtype[Any]) -> Array:
+    def _taken(self, piece: ResolvedAccess, index: Array, dtype: np.dtype[Any]) -> Array:
         return piece.region.view(dtype).take(index, mode="clip")
 
-    def _check_written(self, m: Threads, piece: Reached, index: Array, size: int, count: int) -> None:
+    def _check_written(self, m: Machine, piece: ResolvedAccess, index: Array, size: int, count: int) -> None:
         full = whole(size)
         for k in range(count):
             known = piece.region.marks(size).take(index + k, mode="clip") == full
@@ -286,37 +297,37 @@ class Spaces:
                 named, _ = self.place(piece.region, int(piece.offsets.flat[0]), size)
                 loaded = np.broadcast_to(piece.offsets, m.shape)[first][
                     np.broadcast_to(True if piece.mask is None else piece.mask, m.shape)[first]]
-                m.findings.unwritten(m.spot(), named, int(bad[first].sum()), first,
+                m.findings.unwritten(m.site(), named, int(bad[first].sum()), first,
                                      stored=self.stored_rows(piece.region, loaded, first))
                 return
 
-    def _check_landed(self, m: Threads, piece: Reached, size: int) -> None:
+    def _check_completed(self, m: Machine, piece: ResolvedAccess, size: int) -> None:
         words = piece.offsets >> 2
         for step in range(max(1, size >> 2)):
-            early = self.copies.flying(words + step)
+            early = self.copies.is_pending(words + step)
             if piece.mask is not None:
                 early = early & piece.mask
             if early.any():
                 block = int(np.argmax(np.broadcast_to(early, m.shape).any(1)))
-                m.findings.undefined(m.spot(), "pending", numbers=[int(m.numbers_here()[block])])
+                m.findings.undefined(m.site(), "pending", numbers=[int(m.numbers_here()[block])])
                 return
 
-    def running(self, m: Threads) -> Array:
+    def running(self, m: Machine) -> Array:
         """Return the indices in the chunk of the threads that take part."""
-        return _taking_part(m, m.mask, self._threads)
+        return _of_active(m, m.mask, self._threads)
 
-    def wait_for_copies(self, m: Threads, left: int | None) -> None:
+    def wait_for_copies(self, m: Machine, left: int | None) -> None:
         """Let the threads that take part wait for their copies: see `Copies.wait`."""
-        if self.copies.flights:
+        if self.copies.pending:
             m.version += 1
-            self.races.landed(m, self.shared.region, *self.copies.wait(self.running(m), left))
+            self.races.completed(m, self.shared.region, *self.copies.wait(self.running(m), left))
 
-    def place(self, region: Region, offset: int, size: int) -> tuple[Named, int]:
+    def place(self, region: Region, offset: int, size: int) -> tuple[MemoryNames, int]:
         """Return the names of the memory at a byte, and the index of the element of `size` bytes there."""
         if region.named.shared:
             offset %= self.shared.bytes
             begin, _, name = self.shared.array(offset)
-            return Named(name, shared=True), max(0, offset - begin) // size
+            return MemoryNames(name, shared=True), max(0, offset - begin) // size
         return region.named, offset // size
 
     def stored_rows(self, region: Region, loaded: Array, block: int) -> tuple[int, int] | None:
@@ -326,7 +337,7 @@ class Spaces:
         if not region.named.shared or region.written is None:
             return None
         begin, end, _ = self.shared.array(int(loaded[0]) % self.shared.bytes)
-        row = int(self._rows.reshape(-1)[block])
+        row = int(self.rows.reshape(-1)[block])
         edges = np.flatnonzero(np.diff(region.written[row + begin:row + end] != 0, prepend=False, append=False))
         lengths, apart = edges[1::2] - edges[::2], np.diff(edges[::2])
         if len(apart) < 2 or np.ptp(lengths) or np.ptp(apart):
@@ -335,8 +346,8 @@ class Spaces:
         return None if len(places) == len(rows) * len(columns) else (int(lengths[0]), int(apart[0]))
 
     def store(
-        self, m: Threads, space: str, address: Array, values: Sequence[Array], dtype: np.dtype[Any],
-        synced: Synced = False, copied: bool = False,
+        self, m: Machine, space: str, address: Array, values: Sequence[Array], dtype: np.dtype[Any],
+        synced: Synced = Synced.PLAIN, copied: bool = False,
     ) -> None:
         """Store values. `synced`: the store orders itself. `copied`: words arrive in shared memory when their threads
         wait for them, at the latest."""
@@ -346,7 +357,7 @@ class Spaces:
                 self.store(m, space, address + np.uint64(k * size), [value], dtype)
             return
         m.version += 1
-        for piece in self.reach(m, space, address, size * count, "store", size):
+        for piece in self.resolve(m, space, address, size * count, "store", size):
             index = piece.offsets >> (size.bit_length() - 1)
             private = piece.region is self.local.region
             if piece.region is self.parameters:
@@ -354,7 +365,7 @@ class Spaces:
             view = piece.region.view(dtype)
             parts = []
             for k, value in enumerate(values):
-                step = self._apart(k, size) if private else k
+                step = self._distance(k, size) if private else k
                 parts.append(_lanes(m, piece.mask, index + step if step else index, value))
             if not private:
                 self.races.stored(m, piece, size, parts, dtype, synced)
@@ -365,17 +376,17 @@ class Spaces:
                 if piece.region.written is not None:
                     piece.region.marks(size)[at] = whole(size)
                 if copied and piece.region is self.shared.region:
-                    self.copies.start(at, _taking_part(m, piece.mask, self._threads))
-            if not private and not synced:
+                    self.copies.start(at, _of_active(m, piece.mask, self._threads))
+            if not private and not synced.orders:
                 self.races.settled(m, piece, view, parts)
 
 
-def _lanes(m: Threads, mask: Array | None, index: Array, value: Array) -> tuple[Array, Array]:
+def _lanes(m: Machine, mask: Array | None, index: Array, value: Array) -> tuple[Array, Array]:
     """Return the indices of the threads that take part, and their values, one after another."""
-    return _taking_part(m, mask, index), _taking_part(m, mask, value)
+    return _of_active(m, mask, index), _of_active(m, mask, value)
 
 
-def _taking_part(m: Threads, mask: Array | None, value: Array) -> Array:
+def _of_active(m: Machine, mask: Array | None, value: Array) -> Array:
     """Return a value of the threads that take part, one after another."""
     value = spread(value, m.shape)
     return value.reshape(-1) if mask is None else value[spread(mask, m.shape)]

@@ -1,134 +1,83 @@
 """Race detector: records the threads that last wrote and read each word of a launch's memory, and checks that another
 thread's access is ordered after theirs.
 
-Barriers order the threads of a block, and so do flags with fences. Atomics order blocks: a block sees another block's
-stores before that block's last atomic, if its own last atomic came later. Races within blocks are looked for in some
-chunks of a launch.
+`Ordering` knows which accesses are ordered. Races within blocks are looked for in some chunks of a launch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from enum import Enum
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from grader.plan.findings import Undefinable
 from grader.simulation.allocation import zeros
-from grader.simulation.findings import Named
-from grader.simulation.ptx.lanes import WARP, Frame, spread
-from grader.simulation.ptx.regions import Reached, Region
-from grader.simulation.ptx.threads import Threads
-from grader.simulation.ptx.transfers import Elements
-from grader.simulation.ptx.types import Array
-from grader.simulation.shadow import ATOMIC, LAST, WHEN, WHO, Indexed, LastTouch
+from grader.simulation.findings import MemoryNames
+from grader.simulation.ptx.engines import Elements
+from grader.simulation.ptx.lanes import WARP, Array, spread
+from grader.simulation.ptx.ordering import Ordering
+from grader.simulation.ptx.regions import Region, ResolvedAccess
+from grader.simulation.shadow import ATOMIC, LAST, WHEN, WHO, IndexedElements, LastTouch
 
-Synced = bool | Literal["volatile"]
-"""The way in which an access orders itself. A volatile access counts as ordered between warps, not within one."""
-Signal = Literal["arrive", "wait", "fence", "store", "load"]
-"""A step by which warps of a block order themselves without meeting: see `Races.signalled`."""
+if TYPE_CHECKING:
+    from grader.simulation.ptx.machine import Machine
+
+
+class Synced(Enum):
+    """The way in which an access orders itself."""
+
+    PLAIN = "not at all"
+    READ_ONLY = "not at all, and a load may miss all stores of its launch"
+    VOLATILE = "between warps, not within one"
+    DATA = "as a volatile load of global memory on which no condition depends, so no flag"
+    BLOCK = "within its block"
+    GRID = "between blocks"
+
+    @property
+    def orders(self) -> bool:
+        return self not in (Synced.PLAIN, Synced.READ_ONLY)
+
+
 MOST_WORDS = 1 << 27
-"""The most words of a buffer in which races are looked for."""
+"""The most words of a buffer that is checked for races."""
 
 
-class Races:
-    """Race detector of a launch. A word has 2^unit bytes; `blocks` is the number of blocks of the grid. `place` returns
-    the names of the memory at a byte of a region, and the index of its element of some size. `sampled`: only some
-    blocks run, and only shared memory is checked. `locks`: threads may take turns in a way that is not seen.
+class Races(Ordering):
+    """Race detector of a launch of `blocks` blocks of `threads` threads. A word has 2^unit bytes. `place` returns the
+    names of the memory at a byte of a region, and the index of its element of some size. `sampled`: only some blocks
+    run, and only shared memory is checked. `locks`: threads may take turns in a way that is not seen.
     """
 
-    place: Callable[[Region, int, int], tuple[Named, int]]
+    place: Callable[[Region, int, int], tuple[MemoryNames, int]]
 
-    def __init__(self, unit: int, blocks: int, atomics: bool, locks: bool = False) -> None:
-        self.unit, self.blocks, self.atomics, self.locks, self.sampled = unit, blocks, atomics, locks, False
-        self.numbers = np.zeros(0, np.int64)
-        self.checked, self.threads, self.several = False, 1, False
-        size = blocks if atomics else 1
-        self.released, self.acquired, self.fenced = (np.zeros(size, np.int32) for _ in range(3))
-        self.barrier = self.warp = self.arrived = self.waited = np.zeros((1, 1), np.int32)
-        self._fences = self._looks = self.barrier
-        self._owners: Array = np.zeros((1, 1), np.int64)
-        self._floor: Array = self._owners
-        self._frame = Frame((1, 1))
-        self._whole: Array = self._owners
+    def __init__(self, unit: int, blocks: int, threads: int, atomics: bool, locks: bool = False) -> None:
+        super().__init__(blocks, threads, atomics)
+        self.unit, self.locks, self.sampled = unit, locks, False
+        # By their time, accesses of the chunk that store and those that load: their lines, and where they begin.
+        self._past = dict[tuple[int, bool], list[tuple[int, Region, int]]]()
 
-    def begin(self, numbers: Array, threads: int, checked: bool) -> None:
-        self.numbers, self.threads, self.checked = numbers, threads, checked
-        # The times at which each warp last met its block at a barrier, and its own lanes.
-        self.barrier = np.zeros((numbers.size, -(-threads // WARP)), np.int32)
-        self.warp = np.zeros_like(self.barrier)
-        # The times at which it last arrived at a barrier in memory, and ended a wait there.
-        self.arrived, self.waited = np.zeros_like(self.barrier), np.zeros_like(self.barrier)
-        # The times of its last fence, and of its last look at a flag.
-        self._fences, self._looks = np.zeros_like(self.barrier), np.zeros_like(self.barrier)
-        self._whole = numbers[:, None].astype(np.int64) * threads + np.arange(1, threads + 1)
-        self.turn_to(Frame(self._whole.shape))
+    def begin(self, numbers: Array, checked: bool) -> None:
+        super().begin(numbers, checked)
+        self._past = {}
 
-    def turn_to(self, frame: Frame) -> None:
-        self._frame = frame
-        self._owners = frame.inside(self._whole)
-        self._set_floor()
+    def _remember(self, m: Machine, region: Region, words: Array, stores: bool) -> None:
+        if self.checked and words.size:
+            self._past.setdefault((min(m.clock, LAST), stores), []).append((m.line(), region, int(words.flat[0])))
 
-    def _set_floor(self) -> None:
-        """Set the first stamp of accesses to shared memory that no barrier orders yet for all of a block."""
-        floor = np.maximum(self.barrier.min(1, keepdims=True), 0).astype(np.int64)
-        self._floor = self._frame.inside((np.minimum(floor, LAST) << WHEN) + 1)
+    def _line_of(self, named: MemoryNames, region: Region, stamp: int, stores: bool) -> int:
+        """Return the line of the access of a stamp; 0 if several lines used this memory then, or it is not known."""
+        lines = {line for line, other, word in self._past.get((stamp >> WHEN, stores), ())
+                 if other is region and self.place(region, word << self.unit, 1)[0] == named}
+        return lines.pop() if len(lines) == 1 else 0
 
-    def met(self, threads: Array, clock: int, block: bool) -> None:
-        """Record that threads, a mask of the whole chunk, have met at a barrier of their block, or of their warp."""
-        (self.barrier if block else self.warp)[self._warps(threads)] = clock
-        if block:
-            self._set_floor()
-
-    def signalled(self, threads: Array, clock: int, what: Signal) -> None:
-        """Record that threads have arrived at a barrier without waiting, or have ended their wait for one, or have made
-        a fence, or stored or loaded a flag. A flag publishes what its warp did before its last fence; a fence orders
-        what comes later behind what the flags that the warp has loaded publish."""
-        warps = self._warps(threads)
-        if what in ("arrive", "wait"):
-            (self.waited if what == "wait" else self.arrived)[warps] = clock
-        elif what == "load":
-            self._looks[warps] = clock
-        elif what == "store":
-            self.arrived[warps] = np.maximum(self.arrived, self._fences)[warps]
-        else:
-            self._fences[warps] = clock
-            self.waited[warps] = np.maximum(self.waited, self._looks)[warps]
-
-    def _warps(self, threads: Array) -> Array:
-        wide = np.broadcast_to(threads, self._whole.shape)
-        warps: Array = np.logical_or.reduceat(wide, np.arange(0, wide.shape[1], WARP), axis=1)
-        return warps
-
-    def synchronised(self, numbers: Array, clock: int, release: bool, acquire: bool, fence: bool) -> None:
-        """Record atomics and fences of blocks. An atomic without a fence orders nothing for certain, but mostly
-        does."""
-        for noted, times in ((release, self.released), (acquire, self.acquired), (fence, self.fenced)):
-            if noted:
-                times[numbers] = clock
-
-    def _ordered(self, other: Array, when: Array, mine: Array) -> Array:
-        """Return whether accesses of threads `other` at times `when` are ordered before those of threads `mine` now.
-        Threads are numbered from 1."""
-        theirs, ours = (other - 1) // self.threads, (mine - 1) // self.threads
-        same = theirs == ours
-        known = np.zeros(other.shape, bool)
-        if same.any():
-            row = np.searchsorted(self.numbers, ours[same])
-            first, second = ((one[same] - 1) % self.threads // WARP for one in (other, mine))
-            known[same] = np.minimum(self.barrier[row, first], self.barrier[row, second]) > when[same]
-            known[same] |= (self.arrived[row, first] > when[same]) & (self.waited[row, second] > when[same])
-            known[same] |= (first == second) & (
-                np.maximum(self.warp[row, first], self.barrier[row, first]) > when[same])
-        apart = ~same
-        if self.atomics and apart.any():
-            known[apart] = (self.released[theirs[apart]] > when[apart]) & (self.acquired[ours[apart]] > when[apart])
-        return known
-
-    def _clash(
-        self, m: Threads, region: Region, stamps: Array, mask: Array | None, *, atomic: bool = False
+    def _conflicts(
+        self, m: Machine, region: Region, stamps: Array, mask: Array | None, *, atomic: bool = False
     ) -> Array | None:
         """Return the places, in the flattened shape of what runs, that another thread has touched without an order;
-        None if there are none. `stamps` are the last touches of the words there. Threads of a block may look at a word
+        None if there are none. `stamps` are the last touches of the words there. Threads of a block may load a word
         of global memory before they change it by an `atomic`, as for `atomicMax`."""
         if region.named.shared:
             # The last barrier of a block orders all accesses before it.
@@ -152,36 +101,45 @@ class Races:
         return at if at.size else None
 
     def loaded(
-        self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, item: int, synced: Synced
+        self, m: Machine, region: Region, offsets: Array, mask: Array | None, size: int, item: int, synced: Synced
     ) -> dict[int, Array]:
         """Record a load of `size` bytes by each thread, of elements of `item` bytes. Returns, for each word of the
         load, the places in the flattened shape of what runs that may find the bytes from before the launch: one other
         block has stored the word, and nothing orders the two. The result is empty if those bytes are not kept."""
         shared = region.named.shared
-        volatile = shared and synced == "volatile"
-        watched = self.checked and (volatile or not synced)
-        if (self.sampled and not shared) or (synced and not self.atomics) or (shared and not watched) or (
+        orders, volatile = synced.orders, shared and synced is Synced.VOLATILE
+        watched = self.checked and (volatile or not orders)
+        if (self.sampled and not shared) or (orders and not self.atomics) or (shared and not watched) or (
             region.touched is None and not watched) or region.raw.size >> self.unit > MOST_WORDS:
             return {}
-        touched = self._touched(region)
-        words = offsets >> self.unit
-        loose: dict[int, Array] = {}
+        touched, words = self._touched(region), offsets >> self.unit
+        unordered: dict[int, Array] = {}
         for step in range(max(1, size >> self.unit)):
             here = words + step if step else words
             stamps = touched.writer.take(here, mode="clip")
-            clash = None if synced and not volatile else self._clash(m, region, stamps, mask)
-            if clash is not None:
-                self._tell(m, region, here, stamps, clash, item, volatile=volatile)
+            if synced is Synced.READ_ONLY:
+                stored = self._of_others(m, here, stamps, mask, own=True)
+                self._undefined(m, "read_only", region, *stored, item, stored[1] != 0)
+            conflict = None if orders and not volatile else self._conflicts(m, region, stamps, mask)
+            if conflict is not None:
+                self._report(m, region, here, stamps, conflict, item, True, how="volatile" if volatile else "load")
                 if region.alone is not None:
-                    by = region.alone[np.broadcast_to(here, m.shape).reshape(-1)[clash]]
-                    mine = np.broadcast_to(self._owners, m.shape).reshape(-1)[clash]
-                    loose[step] = clash[(by > 0) & (by != (mine - 1) // self.threads + 1)]
+                    by = region.alone[np.broadcast_to(here, m.shape).reshape(-1)[conflict]]
+                    mine = np.broadcast_to(self._owners, m.shape).reshape(-1)[conflict]
+                    unordered[step] = conflict[(by > 0) & (by != (mine - 1) // self.threads + 1)]
             elif self.atomics and not shared:
-                self._look_for_fence(m, region, here, stamps, mask, item)
+                self._check_fences(m, region, here, stamps, mask, item)
+                if synced is Synced.BLOCK:
+                    self._check_scope(m, region, here, stamps, mask, item)
+                if region.volatile is not None and synced is Synced.DATA:
+                    self._check_fences(m, region, here, region.volatile.take(here, mode="clip"), mask, item)
+                elif region.volatile is not None and orders:
+                    region.volatile[self._new(m, here, mask)[0]] = 0
             if watched:
                 here, new = self._new(m, here, mask, ATOMIC if volatile else 0)
-                touched.read(Indexed(here), new, (self._warp,) if shared else (self._warp, self._block))
-        return loose
+                self._remember(m, region, here, False)
+                touched.read(IndexedElements(here), new, (self._warp,) if shared else (self._warp, self._block))
+        return unordered
 
     def _warp(self, stamps: Array) -> Array:
         """Return the warps of stamps, counted over the whole grid."""
@@ -194,42 +152,93 @@ class Races:
     def _block(self, stamps: Array) -> Array:
         return ((stamps & WHO) - 1) // self.threads
 
-    def _look_for_fence(
-        self, m: Threads, region: Region, words: Array, stamps: Array, mask: Array | None, item: int
+    def _check_fences(
+        self, m: Machine, region: Region, words: Array, stamps: Array, mask: Array | None, item: int
     ) -> None:
-        """Record a word that another block has stored and published by an atomic, without a fence between the two."""
+        """Record a word that another block has stored and published by a flag, without a fence between the two, or
+        without one between a look at the flag and this load."""
+        words, stamps, owners = self._of_others(m, words, np.where(stamps & ATOMIC, 0, stamps), mask)
+        if stamps.size:
+            self._undefined(m, "relaxed", region, words, stamps, owners, item,
+                            self._of(self.grid.fenced, stamps & WHO) <= stamps >> WHEN)
+            self._undefined(m, "unacquired", region, words, stamps, owners, item,
+                            self._of(self.grid.confirmed, owners) <= stamps >> WHEN)
+
+    def _check_scope(
+        self, m: Machine, region: Region, words: Array, stamps: Array, mask: Array | None, item: int
+    ) -> None:
+        """Record a word that an atomic of another block has changed, and that an atomic or a flag with the scope of a
+        block uses."""
+        words, stamps, owners = self._of_others(m, words, np.where(stamps & ATOMIC, stamps, 0), mask)
+        if stamps.size:
+            self._undefined(m, "scope", region, words, stamps, owners, item,
+                            ~self._ordered(stamps & WHO, stamps >> WHEN, owners))
+
+    def _of_others(
+        self, m: Machine, words: Array, stamps: Array, mask: Array | None, own: bool = False
+    ) -> tuple[Array, Array, Array]:
+        """Return the words that other blocks, or with `own` any, have touched, with stamps and the threads here now."""
         near = stamps != 0 if mask is None else (stamps != 0) & mask
         at = np.flatnonzero(np.broadcast_to(near, m.shape)) if near.any() else np.zeros(0, np.int64)
         words, stamps, owners = (np.broadcast_to(one, m.shape).reshape(-1)[at] for one in (words, stamps, self._owners))
-        theirs, ours = ((one - 1) // self.threads for one in (stamps & WHO, owners))
-        loose = np.flatnonzero((theirs != ours) & (self.fenced[theirs] <= stamps >> WHEN) & (stamps & ATOMIC == 0))
-        if loose.size:
-            first = loose[0]
-            named, element = self.place(region, int(words[first]) << self.unit, item)
-            m.findings.undefined(
-                m.spot(), "relaxed", named, element=element, numbers=[int(theirs[first]), int(ours[first])])
+        others = own | (self._block(stamps) != self._block(owners))
+        return words[others], stamps[others], owners[others]
 
-    def read_by_warp(self, m: Threads, who: tuple[Array, Array], place: Elements, size: int) -> None:
-        """Record elements of shared memory, of `size` bytes, that another warp has stored and that the warp of one of
-        the threads `who` reads, without an order."""
+    def _undefined(
+        self, m: Machine, what: Undefinable, region: Region, words: Array, stamps: Array, owners: Array, item: int,
+        bad: Array,
+    ) -> None:
+        """Record the first of the words that are `bad`."""
+        if bad.any():
+            first = int(np.argmax(bad))
+            named, element = self.place(region, int(words[first]) << self.unit, item)
+            blocks = int(self._block(stamps[first])), int(self._block(owners[first]))
+            m.findings.undefined(m.site(), what, named, element=element, numbers=blocks)
+
+    def read_by_warp(self, m: Machine, who: tuple[Array, Array], place: Elements, size: int) -> None:
+        """Record elements of shared memory, of `size` bytes, that the warps of the threads `who` read without an order
+        after another warp's store."""
         if (touched := place.region.touched) is None:
             return
         stamps = touched.writer.take(place.index * size >> self.unit).reshape(len(place.index), -1)
         row, at = np.nonzero((stamps >= self._floor[who[0]]) & (stamps & ATOMIC == 0))
         mine = np.broadcast_to(self._owners, m.shape)[who][row]
+        other = self._warp(stamps[row, at]) != self._warp(mine)
+        row, at, mine = row[other], at[other], mine[other]
         bad = np.flatnonzero(~self._ordered(stamps[row, at] & WHO, stamps[row, at] >> WHEN, mine)) if row.size else row
         if bad.size:
             index = int(place.index.reshape(len(place.index), -1)[row[bad[0]], at[bad[0]]])
             named, element = self.place(place.region, index * size, size)
             m.findings.undefined(
-                m.spot(), "shared", named, element=element, numbers=[int(mine[bad[0]] - 1) // self.threads],
+                m.site(), "shared", named, element=element, numbers=[int(mine[bad[0]] - 1) // self.threads],
                 certain=not self.locks)
 
+    def read_by_engine(self, m: Machine, who: tuple[Array, Array], place: Elements, size: int) -> None:
+        """Record elements of shared memory that the copy engine reads for the threads `who`, as `read_by_warp` does,
+        and those that threads have stored without a fence for the engine since."""
+        if not self.checked or (touched := place.region.touched) is None:
+            return
+        self.read_by_warp(m, who, place, size)
+        stamps = touched.writer.take(place.index[place.inside] * size >> self.unit)
+        block = int(m.numbers_here()[who[0][0]])
+        fence = self.times.engine_fences[np.searchsorted(self.numbers, block)]
+        if (bad := np.flatnonzero((stamps != 0) & (stamps >> WHEN >= fence))).size:
+            named, element = self.place(place.region, int(place.index[place.inside][bad[0]]) * size, size)
+            m.findings.undefined(m.site(), "engine", named, element=element, numbers=[block])
+
+    def meets(self, m: Machine, region: Region, offsets: Array, mask: Array | None) -> None:
+        """Record threads that use a barrier in shared memory which another thread has set up without an order."""
+        if self.checked and region.touched is not None:
+            words = offsets >> self.unit
+            stamps = region.touched.writer.take(words, mode="clip")
+            if (conflict := self._conflicts(m, region, stamps, mask)) is not None:
+                self._report(m, region, words, stamps, conflict, 8, True, how="load")
+
     def changed(
-        self, m: Threads, region: Region, offsets: Array, mask: Array | None, size: int, synchronises: bool
+        self, m: Machine, region: Region, offsets: Array, mask: Array | None, size: int, grid: bool
     ) -> None:
         """Record atomics that are about to be made. A barrier, or atomics of both blocks in between, have to order them
-        with plain loads and stores; an atomic that `synchronises` does so for what comes before it."""
+        with plain loads and stores. `grid`: they are atomic for other blocks, too."""
         if not (self.checked if region.named.shared else self.atomics and not self.sampled) or (
                 region.raw.size >> self.unit > MOST_WORDS):
             return
@@ -239,19 +248,26 @@ class Races:
             here = words + step if step else words
             for before in (touched.writer, *(touched.readers if self.checked else ())):
                 stamps = before.take(here, mode="clip")
-                clash = self._clash(m, region, np.where(stamps & ATOMIC, 0, stamps), mask, atomic=True)
-                if clash is not None:
-                    self._tell(m, region, here, stamps, clash, size)
-            here, new = self._new(m, here, mask, ATOMIC, synchronises)
-            touched.writer[here] = new
+                conflict = self._conflicts(m, region, np.where(stamps & ATOMIC, 0, stamps), mask, atomic=True)
+                if conflict is not None:
+                    self._report(m, region, here, stamps, conflict, size, before is touched.writer)
+            before, (at, new) = touched.writer.take(here, mode="clip"), self._new(m, here, mask, ATOMIC)
+            self._remember(m, region, at, True)
+            touched.writer[at] = new
+            if not (grid or region.named.shared):
+                # Several blocks change a word at once, and one is the last.
+                for stamps in before, touched.writer.take(here, mode="clip"):
+                    self._check_scope(m, region, here, stamps, mask, size)
             if region.keeps:
-                self._alone(region)[here] = -1
+                self._alone(region)[at] = -1
+            if region.volatile is not None:
+                region.volatile[at] = 0
 
     def _new(
-        self, m: Threads, words: Array, mask: Array | None, kind: int = 0, later: bool = False
+        self, m: Machine, words: Array, mask: Array | None, kind: int = 0
     ) -> tuple[Array, Array]:
-        """Return the words that threads touch now, and their stamps. `later`: at the next time."""
-        stamps = self._owners + ((min(m.clock + later, LAST) << WHEN) + kind)
+        """Return the words that threads touch now, and their stamps."""
+        stamps = self._owners + ((min(m.clock, LAST) << WHEN) + kind)
         words, new = (spread(one, m.shape) for one in (words, stamps))
         if mask is None:
             return words, new
@@ -259,14 +275,14 @@ class Races:
         return words[mask], new[mask]
 
     def stored(
-        self, m: Threads, piece: Reached, size: int, parts: list[tuple[Array, Array]], dtype: np.dtype[Any],
+        self, m: Machine, piece: ResolvedAccess, size: int, parts: list[tuple[Array, Array]], dtype: np.dtype[Any],
         synced: Synced,
     ) -> None:
         """Record a store that is about to be made. Each of `parts` has the indices of elements, and their values."""
         region, mask = piece.region, piece.mask
         shared = region.named.shared
-        volatile = shared and synced == "volatile"
-        if (self.sampled and not shared) or (synced and not volatile) or (shared and not self.checked) or (
+        volatile = shared and synced is Synced.VOLATILE
+        if (self.sampled and not shared) or synced is Synced.GRID or (shared and not self.checked) or (
             region.raw.size >> self.unit > MOST_WORDS
         ):
             return
@@ -274,25 +290,37 @@ class Races:
         words = piece.offsets >> self.unit
         for step in range(max(1, size * len(parts) >> self.unit)):
             here = words + step if step else words
+            if synced.orders and not volatile:
+                here, new = self._new(m, here, mask, ATOMIC if synced is Synced.BLOCK else 0)
+                (touched.writer if synced is Synced.BLOCK else self._volatile(region))[here] = new
+                continue
             stamps = touched.writer.take(here, mode="clip")
-            clash = self._clash(m, region, stamps, mask)
-            if clash is not None:
+            conflict = self._conflicts(m, region, stamps, mask)
+            if conflict is not None:
                 index, value = parts[min(len(parts) - 1, (step << self.unit) // size)]
                 # Indices among the threads that take part.
-                place = clash if mask is None else np.cumsum(np.broadcast_to(mask, m.shape))[clash] - 1
+                place = conflict if mask is None else np.cumsum(np.broadcast_to(mask, m.shape))[conflict] - 1
                 old = region.view(dtype)[index[place]]
-                clash = clash[_bits(old) != _bits(value[place])]
-                if clash.size:
-                    self._tell(m, region, here, stamps, clash, size, different=True, volatile=volatile)
+                conflict = conflict[_bits(old) != _bits(value[place])]
+                if conflict.size:
+                    self._report(
+                        m, region, here, stamps, conflict, size, True, how="volatile" if volatile else "different")
             for readers in touched.readers if self.checked else ():
                 stamps = readers.take(here, mode="clip")
-                clash = self._clash(m, region, stamps, mask)
-                if clash is not None:
-                    self._tell(m, region, here, stamps, clash, size, volatile=volatile)
+                conflict = self._conflicts(m, region, stamps, mask)
+                if conflict is not None:
+                    self._report(
+                        m, region, here, stamps, conflict, size, False, how="volatile" if volatile else "")
             here, new = self._new(m, here, mask)
+            self._remember(m, region, here, True)
             touched.writer[here] = new
             if region.keeps:
                 self._claim(self._alone(region), here, self._block(new) + 1)
+
+    def _volatile(self, region: Region) -> Array:
+        if region.volatile is None:
+            region.volatile = zeros(self._touched(region).writer.size, np.int64)
+        return region.volatile
 
     def _alone(self, region: Region) -> Array:
         if region.alone is None:
@@ -306,14 +334,15 @@ class Races:
         # If several blocks store at once, the word holds the last one.
         alone[words[alone[words] != blocks]] = -1
 
-    def landed(self, m: Threads, region: Region, words: Array, threads: Array) -> None:
+    def completed(self, m: Machine, region: Region, words: Array, threads: Array) -> None:
         """Record words that arrive now, and the threads of the chunk that have copied them."""
         if self.checked and region.touched is not None:
             new = self._whole.reshape(-1)[threads] + (min(m.clock, LAST) << WHEN)
+            self._remember(m, region, words << 2 >> self.unit, True)
             for step in range(max(1, 4 >> self.unit)):
                 region.touched.writer[(words << 2 >> self.unit) + step] = new
 
-    def settled(self, m: Threads, piece: Reached, view: Array, parts: list[tuple[Array, Array]]) -> None:
+    def settled(self, m: Machine, piece: ResolvedAccess, view: Array, parts: list[tuple[Array, Array]]) -> None:
         """Record, after a store, threads that stored different values to the same place at the same time."""
         if piece.region.named.shared and not self.checked:
             return
@@ -329,10 +358,10 @@ class Races:
             numbers = sorted((int(mine[one]) - 1) // self.threads for one in (others[-1], at))
             named, element = self.place(piece.region, int(index[at]) * view.itemsize, view.itemsize)
             if numbers[0] != numbers[1]:
-                m.findings.race(m.spot(), named, element, (numbers[0], numbers[1]), True)
+                m.findings.race(m.site(), named, element, (numbers[0], numbers[1]), True)
             else:
                 m.findings.undefined(
-                    m.spot(), "shared" if named.shared else "lanes", named, element=element, numbers=numbers[:1])
+                    m.site(), "shared" if named.shared else "lanes", named, element=element, numbers=numbers[:1])
             return
 
     def _touched(self, region: Region) -> LastTouch:
@@ -340,35 +369,44 @@ class Races:
             region.touched = LastTouch((region.raw.size >> self.unit) + 1)
         return region.touched
 
-    def _tell(
-        self, m: Threads, region: Region, words: Array, stamps: Array, clash: Array, item: int, *,
-        different: bool = False, volatile: bool = False,
+    def _report(
+        self, m: Machine, region: Region, words: Array, stamps: Array, conflict: Array, item: int, stores: bool,
+        *, how: Literal["", "load", "different", "volatile"] = "",
     ) -> None:
         """Record the first clash between blocks, between warps of a block, and within a warp, with the index of an
-        element of `item` bytes. `different`: both threads store, and different values; `volatile`: only clashes within
-        a warp count, as a volatile access may be meant for other warps."""
+        element of `item` bytes. The earlier access `stores`, or loads. `load`: the later thread loads; `different`:
+        both store, and different values; `volatile`: only clashes within a warp count, as a volatile access may be
+        meant for other warps."""
         words, stamps, owners = (
-            np.broadcast_to(one, m.shape).reshape(-1)[clash] for one in (words, stamps, self._owners))
+            np.broadcast_to(one, m.shape).reshape(-1)[conflict] for one in (words, stamps, self._owners))
         theirs, ours = (stamps & WHO) - 1, owners - 1
         same = theirs // self.threads == ours // self.threads
         in_warp = self._warp(stamps) == self._warp(owners)
         for among, which in (("blocks", ~same), ("warps", same & ~in_warp), ("lanes", in_warp)):
             here = np.flatnonzero(which)
-            if not here.size or (volatile and among != "lanes"):
+            if not here.size or (how == "volatile" and among != "lanes"):
                 continue
             one, other = int(theirs[here[0]]), int(ours[here[0]])
             named, element = self.place(region, int(words[here[0]]) << self.unit, item)
             blocks = one // self.threads, other // self.threads
-            if among == "blocks":
+            earlier = partial(self._line_of, named, region, int(stamps[here[0]]), stores)
+            if among == "blocks" and how == "load" and self._announced(other, int(stamps[here[0]])):
+                m.findings.undefined(m.site(), "unordered", named, element=element, numbers=blocks, certain=False)
+            elif among == "blocks":
                 # Atomics of others may have changed the value since.
-                m.findings.race(m.spot(), named, element, blocks, different and not stamps[here[0]] & ATOMIC)
+                m.findings.race(m.site(), named, element, blocks, how == "different" and not stamps[here[0]] & ATOMIC)
             elif among == "lanes":
                 # Lanes of a warp mostly run in step, so the answer may well be right: this becomes a remark.
-                m.findings.undefined(m.spot(), "warp", named, element=element, numbers=blocks[:1])
+                m.findings.undefined(m.site(), "warp", named, element=element, numbers=blocks[:1], earlier=earlier)
             else:
                 m.findings.undefined(
-                    m.spot(), "shared" if named.shared else "barrier", named, element=element, numbers=blocks[:1],
-                    certain=not self.locks)
+                    m.site(), "shared" if named.shared else "barrier", named, element=element, numbers=blocks[:1],
+                    certain=not self.locks, earlier=earlier)
+
+    def _announced(self, thread: int, stamp: int) -> bool:
+        """Return whether a thread's block has loaded a flag since the store of a stamp, which this may announce."""
+        times = self.grid.acquired[thread // self.threads] if self.atomics else np.zeros(1)
+        return not stamp & ATOMIC and bool(times.max() > stamp >> WHEN)
 
 
 def _bits(value: Array) -> Array:

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grader.simulation.ptx.types import DTYPES, Array, Unsupported
-from grader.simulation.ptx.values.bytes8 import from_bytes
-from grader.simulation.ptx.values.halves import CODES
+from grader.simulation.ptx.lanes import DTYPES, Array, Unsupported
+from grader.simulation.ptx.values.conversions import from_bytes
+from grader.simulation.ptx.values.floats import CODES
 from grader.simulation.ptx.values.rules import Words
 
 _LANES = np.arange(32)
@@ -86,10 +86,6 @@ class Product(NamedTuple):
     d: Fragment
     clamps: bool
 
-    def evaluate(self, a: Array, b: Array, c: Array) -> Array:
-        """Return the registers of d for those of a, b and c (warps, 32, words of each)."""
-        return self.added(self.a.matrix(a), self.b.matrix(b), c)
-
     def added(self, a: Array, b: Array, c: Array) -> Array:
         """Return the registers of d for the matrices a and b, and for registers of c. Never warns."""
         with np.errstate(all="ignore"):
@@ -157,7 +153,7 @@ def _grid(*counts: int) -> tuple[Array, ...]:
     return tuple(part.reshape(1, -1) for part in np.indices(counts))
 
 
-def _left(kind: str, m: int, k: int, copies: int = 1) -> Fragment:
+def _fragment_a(kind: str, m: int, k: int, copies: int = 1) -> Fragment:
     """Return the fragment of A. A register holds neighbours of a row; the following ones lie 8 rows down, then 4
     registers to the right, then 16 rows down."""
     each = max(4 // _SIZES[kind], 1)
@@ -166,7 +162,7 @@ def _left(kind: str, m: int, k: int, copies: int = 1) -> Fragment:
     return _fragment(kind, m, k, row, _MEMBER[:, None] * each + part + 4 * each * chunk, copies)
 
 
-def _right(kind: str, k: int, n: int, copies: int = 1) -> Fragment:
+def _fragment_b(kind: str, k: int, n: int, copies: int = 1) -> Fragment:
     """Return the fragment of B. A register holds neighbours of a column; the following ones lie 4 registers down, then
     8 columns to the right."""
     each = max(4 // _SIZES[kind], 1)
@@ -228,19 +224,20 @@ def mma(modifiers: Words) -> Product:
     if shape not in _MMA.get((left, right), "").split() or not {result, given} <= sums or not _options(flags, result):
         raise _unknown("mma", modifiers)
     m, n, k = _sides(shape)
-    return Product(_left(left, m, k), _right(right, k, n), _sum(given, m, n), _sum(result, m, n), "satfinite" in flags)
+    return Product(
+        _fragment_a(left, m, k), _fragment_b(right, k, n), _sum(given, m, n), _sum(result, m, n), "satfinite" in flags)
 
 
 def _wmma_fragment(part: str, shape: str, kind: str) -> Fragment:
     m, n, k = _sides(shape)
     if shape == "m8n32k16" and part != "a":
         # Computed as the transposed product, whose left side is b.
-        return _turned(_left(kind, n, k) if part == "b" else _sum(kind, n, m))
+        return _turned(_fragment_a(kind, n, k) if part == "b" else _sum(kind, n, m))
     # A lane has eight registers of f16 in every shape: smaller matrices are held more than once.
     if part == "a":
-        return _left(kind, m, k, 512 // (m * k) if kind == "f16" else 1)
+        return _fragment_a(kind, m, k, 512 // (m * k) if kind == "f16" else 1)
     if part == "b":
-        return _right(kind, k, n, 512 // (k * n) if kind == "f16" else 1)
+        return _fragment_b(kind, k, n, 512 // (k * n) if kind == "f16" else 1)
     return _sum(kind, m, n)
 
 
@@ -308,7 +305,7 @@ def warpgroup_fragments(kinds: Words, columns: int) -> tuple[Fragment, Fragment,
     if not known or columns % 8 or not 8 <= columns <= 256:
         raise _unknown("wgmma", kinds)
     size = _SIZES[left]
-    return _left(left, 16, 32 // size), _sum(result, 16, columns), size
+    return _fragment_a(left, 16, 32 // size), _sum(result, 16, columns), size
 
 
 def transposed(words: Array) -> Array:

@@ -1,7 +1,11 @@
-"""Tensor maps, which describe a tensor's layout in memory to the copy engine: see "Tensors" and `tensormap.replace` of
-the PTX ISA (9.0, 5.5 and 9.7.9.26).
+"""Layouts of memory that engines read: tensor maps, which describe a tensor to the copy engine, and matrices in shared
+memory, which `wgmma` reads by descriptor.
 
-PTX leaves their 128 bytes opaque. Here they hold the fields that `tensormap.replace` names, one after another.
+See "Tensors" and `tensormap.replace` of the PTX ISA (9.0, 5.5 and 9.7.9.26), "Matrix Descriptor" and "Strides"
+(9.7.15.5). PTX leaves the 128 bytes of a tensor map opaque. Here they hold the fields that `tensormap.replace` names,
+one after another. A matrix has lines along M or N, rows of A or columns of B, of 32 bytes each along K. It lies in
+pieces of eight rows of `width` bytes, which is the swizzle's width (16: none); the descriptor gives the distances
+between pieces.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grader.simulation.ptx.types import Array, Unsupported
+from grader.simulation.ptx.lanes import Array, Unsupported
 
 BYTES = 128
 ALIGNED = 64
@@ -118,3 +122,44 @@ def tensor_map(contents: bytes) -> TensorLayout:
     box, sizes = (tuple(numbers(field)[:rank]) for field in ("box_dim", "global_dim"))
     strides = (_ITEMS[kind], *numbers("global_stride")[: rank - 1])
     return TensorLayout(address, _ITEMS[kind], 16 << swizzle, box, sizes, strides)
+
+
+K_BYTES = 32
+_WIDTHS = (16, 128, 64, 32)
+
+
+class Strides(NamedTuple):
+    """Layout of a matrix, in bytes: the "leading dimension" and "stride dimension" offsets, and the width of the
+    swizzle's row."""
+
+    leading: int
+    stride: int
+    width: int
+
+
+def _field(descriptor: int, at: int) -> int:
+    return (descriptor >> at & 0x3FFF) << 4
+
+
+def addresses(descriptors: Array, lines: int, item: int, across: bool) -> Array:
+    """Return the addresses (descriptors, lines, elements along K) of the elements of `lines` rows of A or columns of B,
+    of `item` bytes. `across`: neighbours in memory lie along M or N, not along K."""
+    found = []
+    for descriptor in descriptors.tolist():
+        if descriptor >> 49 & 7:
+            raise Unsupported("needs a GPU: a matrix descriptor with a base offset")
+        strides = Strides(_field(descriptor, 16), _field(descriptor, 32), _WIDTHS[descriptor >> 62])
+        found.append(swizzled(_field(descriptor, 0) + _offsets(strides, lines, item, across), strides.width))
+    return np.stack(found)
+
+
+@lru_cache(_KEPT)
+def _offsets(strides: Strides, lines: int, item: int, across: bool) -> Array:
+    leading, stride, width = strides
+    line, k = np.ogrid[:lines, : K_BYTES // item]
+    if across:
+        byte = line * item
+        piece, group = (stride, leading) if width == 16 else (leading, stride)
+        return byte % width + byte // width * piece + k % 8 * width + k // 8 * group
+    byte = k * item
+    return line % 8 * width + line // 8 * stride + byte % width + byte // width * leading

@@ -7,9 +7,9 @@ from grader.classroom.attempts.attempt import Attempt
 from grader.classroom.attempts.recording import record
 from grader.classroom.attempts.selected import SelectedAttempt, select_attempts
 from grader.classroom.attempts.store import Store
-from grader.classroom.attempts.student_files import shown
-from grader.course.late import Late
-from grader.grading.job import Graded
+from grader.classroom.attempts.student_files import shown_attempts
+from grader.course.late import LatePolicy
+from grader.grading.job import JobOutcome
 from grader.results.result import Result
 from tests.pages import samples
 
@@ -22,12 +22,12 @@ def draft(assignment: str = "silu", student: str = "ada", **fields: Any) -> Atte
         "tests": "tests", "environment": "cpu", "rules": "rules", **fields})
 
 
-def kept(graded: Graded, out: Path, **fields: Any) -> list[str]:
+def kept(graded: JobOutcome, out: Path, **fields: Any) -> list[str]:
     """Keeps what a submission's grading gave, as a class's grading does."""
     names = graded.result.assignments if graded.result else ["silu"]
     drafts = {name: draft(name, graded.submission.student, slug=graded.submission.slug, **fields) for name in names}
     with Store.create(out) as store:
-        return record(store, out, Late(), drafts, graded.result, graded.log, graded.error)
+        return record(store, out, LatePolicy(), drafts, graded.result, graded.log, graded.error)
 
 
 def add(store: Store, *heads: Attempt, result: Result | None = None) -> list[Attempt]:
@@ -42,4 +42,5 @@ def stands(store: Store) -> list[SelectedAttempt]:
 
 def scores(store: Store) -> dict[tuple[str, str], float]:
     """What the files of each student show, by student and assignment."""
-    return {(one.slug, one.assignment): one.score for attempts in shown(store, Late()).values() for one in attempts}
+    return {(attempt.slug, attempt.assignment): attempt.score
+            for attempts in shown_attempts(store, LatePolicy()).values() for attempt in attempts}

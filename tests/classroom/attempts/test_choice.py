@@ -9,9 +9,10 @@ import pytest
 from grader.classroom.attempts.attempt import Attempt, hash_of_environment, hash_of_rules, hash_of_tests
 from grader.classroom.attempts.choice import Choice, Delivery, Kind, absent, choose, deliveries
 from grader.classroom.attempts.selected import latest, pending, select_attempts
-from grader.classroom.intake.manifest import Manifest, ManifestEntry, ManifestError, Member
+from grader.classroom.intake.manifest import Manifest, ManifestEntry, Member
 from grader.course.course import Course, LimitsTable, PointsTable, Policy
 from grader.course.submission import Submission
+from grader.errors import UserError
 from grader.results.version import JUDGE_VERSION, POINTS_VERSION
 from tests.pages import samples
 
@@ -46,9 +47,9 @@ def test_a_draft_says_what_is_graded_by_what_and_where(ada: Submission) -> None:
     (ada.folder / "silu.py").unlink()
     assert chosen(ada, []).drafts["ada"]["silu"].submission == "missing"
     # Another archive that cannot be read is another hand-in, whose student is told of it.
-    found = [choose({ada: Delivery(problems=problems)}, ["silu"], Course(), "here", [], []).drafts["ada"]["silu"]
-             for problems in (("hw.zip: is damaged",), ("hw.zip: a password",), ("hw.zip: is damaged",))]
-    assert found[0].submission == found[2].submission not in (found[1].submission, "missing")
+    attempts = [choose({ada: Delivery(problems=problems)}, ["silu"], Course(), "here", [], []).drafts["ada"]["silu"]
+                for problems in (("hw.zip: is damaged",), ("hw.zip: a password",), ("hw.zip: is damaged",))]
+    assert attempts[0].submission == attempts[2].submission not in (attempts[1].submission, "missing")
 
 
 @pytest.mark.parametrize(("verdict", "kind", "force", "is_graded"), [
@@ -62,9 +63,9 @@ def test_what_was_graded_from_the_same_is_skipped(
     ada: Submission, verdict: str, kind: Kind, force: bool, is_graded: bool
 ) -> None:
     before = [graded(chosen(ada, []), verdict)]
-    found = chosen(ada, before, kind, force=force)
-    assert bool(found.drafts) == is_graded and found.skipped.total() == 1 - is_graded
-    assert found.skipped_line().startswith("" if is_graded else "Skipped 1 of 1 assignment: ") and not found.again
+    choice = chosen(ada, before, kind, force=force)
+    assert bool(choice.drafts) == is_graded and choice.skipped.total() == 1 - is_graded
+    assert choice.skipped_line().startswith("" if is_graded else "Skipped 1 of 1 assignment: ") and not choice.again
 
 
 A, B = "A100", "H200"
@@ -104,15 +105,15 @@ def test_other_files_tests_or_environments_are_graded_and_points_are_not(ada: Su
 def test_neither_clock_nor_a_files_time_changes_what_is_graded(ada: Submission) -> None:
     before = [graded(chosen(ada, [], time=ONCE))]
     os.utime(ada.folder / "silu.py", (0, 0))
-    found = chosen(ada, before, time=ONCE)
-    assert not found.drafts and not found.again
+    choice = chosen(ada, before, time=ONCE)
+    assert not choice.drafts and not choice.again
 
 
 def test_a_file_handed_in_again_gets_its_new_time_and_is_not_run_again(ada: Submission) -> None:
     before = [graded(chosen(ada, [], time=ONCE))]
-    found = chosen(ada, before, time=TWICE)
-    (again,) = found.again
-    assert not found.drafts and (again.of, again.submitted_at, again.verdict) == (1, TWICE, "accepted")
+    choice = chosen(ada, before, time=TWICE)
+    (again,) = choice.again
+    assert not choice.drafts and (again.of, again.submitted_at, again.verdict) == (1, TWICE, "accepted")
     after = [*before, again.model_copy(update={"id": 2})]
     # Nor does it get one after another; and that nothing is said of a time takes none away.
     assert not chosen(ada, after, time=TWICE).again and not chosen(ada, after, time=ONCE).again
@@ -125,10 +126,10 @@ def test_a_file_that_comes_back_after_another_counts_again_without_being_run(ada
     (ada.folder / "silu.py").write_text("2")
     second = graded(chosen(ada, [first]), "wrong_answer", 2)
     (ada.folder / "silu.py").write_text("1")
-    found = chosen(ada, [first, second])
-    (again,) = found.again
-    assert not found.drafts and (again.of, again.verdict) == (1, "accepted")
-    assert found.skipped_line().endswith("; 1 of them handed in again, which is recorded")
+    choice = chosen(ada, [first, second])
+    (again,) = choice.again
+    assert not choice.drafts and (again.of, again.verdict) == (1, "accepted")
+    assert choice.skipped_line().endswith("; 1 of them handed in again, which is recorded")
     recorded = [first, second, again.model_copy(update={"id": 3})]
     assert latest(list(select_attempts(recorded).values()), chosen=False).attempt.id == 3 and not pending(recorded, ())
     # Once; and graded by force it is graded as the hand-in that counts.
@@ -138,7 +139,7 @@ def test_a_file_that_comes_back_after_another_counts_again_without_being_run(ada
     # Back and forth, and where times say what came last, they say it.
     (ada.folder / "silu.py").write_text("2")
     assert chosen(ada, recorded).again[0].of == 2
-    timed_ = [one.model_copy(update={"submitted_at": at}) for one, at in ((first, TWICE), (second, ONCE))]
+    timed_ = [attempt.model_copy(update={"submitted_at": at}) for attempt, at in ((first, TWICE), (second, ONCE))]
     assert not chosen(ada, timed_, time=ONCE).again
 
 
@@ -148,7 +149,7 @@ def test_a_file_that_is_gone_is_recorded_once(ada: Submission) -> None:
     gone = graded(chosen(ada, [first]), "missing", 2)
     assert not chosen(ada, [first, gone]).again and not chosen(ada, [first, gone]).drafts
     (ada.folder / "silu.py").write_text("1")
-    assert [one.of for one in chosen(ada, [first, gone]).again] == [1]
+    assert [attempt.of for attempt in chosen(ada, [first, gone]).again] == [1]
 
 
 def test_hashes_follow_what_they_are_of(tmp_path: Path) -> None:
@@ -229,5 +230,5 @@ def test_whose_a_folder_is_and_when_it_came_is_what_the_intake_says(tmp_path: Pa
     assert absent([ada, bob]) == [Member(id="19")]
     assert deliveries([ada, bob]) == {ada: Delivery((Member(id="17"), Member(id="18")), ONCE, True), bob: Delivery()}
     (tmp_path / "intake.json").write_text("{")
-    with pytest.raises(ManifestError, match=r"intake\.json"):
+    with pytest.raises(UserError, match=r"intake\.json"):
         deliveries([ada])

@@ -10,7 +10,7 @@ import pytest
 from grader.classroom.attempts import compare
 from grader.classroom.attempts.store import Store
 from grader.classroom.attempts.student_files import refresh
-from grader.course.late import Late
+from grader.course.late import LatePolicy
 from grader.results.result import Environment, Result, with_assignments
 from tests.classroom.attempts.made import add, draft
 from tests.command import kernelmark, refused
@@ -65,7 +65,7 @@ def test_why_a_grade_would_move(
     with Store.create(tmp_path) as store:
         recorded(store, before)
         recorded(store, after, **fields)
-        (move,) = compare.moves(store, Late())
+        (move,) = compare.moves(store, LatePolicy())
     then, now = before.assignments["silu"], after.assignments["silu"]
     assert "; ".join(move.why) == why and move.points == now.score - then.score
     assert move.moved == (then.verdict != now.verdict or then.score != now.score)
@@ -82,7 +82,7 @@ def test_a_failure_of_ours_is_shown_and_displaces_nothing(tmp_path: Path) -> Non
     with Store.create(tmp_path) as store:
         recorded(store, record())
         recorded(store, None, error="the grading process died, twice")
-        assert compare.moves(store, Late()) == []
+        assert compare.moves(store, LatePolicy()) == []
         (failed,) = compare.failures(store)
         assert compare.lines([], [failed]) == [
             "ada silu: infrastructure: graded again and failed through no fault of the student's; the grade stays "
@@ -94,14 +94,14 @@ def test_diff_apply_and_undo_from_the_command_line(tmp_path: Path) -> None:
     out.mkdir()
     with Store.create(out) as store:
         recorded(store, record("wrong_answer"))
-        refresh(store, out, Late())
+        refresh(store, out, LatePolicy())
         recorded(store, record(), tests="fixed")
     asked = ("--out", out)
 
     def said(*words: str | Path) -> str:
-        done = kernelmark(*words, *asked)
-        assert (done.returncode, done.stderr) == (0, ""), done
-        return done.stdout
+        result = kernelmark(*words, *asked)
+        assert (result.returncode, result.stderr) == (0, ""), result
+        return result.stdout
 
     page = (out / "ada" / "report.html").read_text()
     shown = said("diff")
@@ -124,10 +124,10 @@ def test_what_was_graded_under_another_course_file_says_so_beside_the_others(tmp
     with Store.create(tmp_path) as store:
         recorded(store, record())
         recorded(store, record(), student="bob", slug="bob")
-        refresh(store, tmp_path, Late())
+        refresh(store, tmp_path, LatePolicy())
         assert "another course file" not in (tmp_path / "ada" / "result.json").read_text()
         recorded(store, record(), student="eve", slug="eve", rules="new")
-        refresh(store, tmp_path, Late())
+        refresh(store, tmp_path, LatePolicy())
     marked = {name: "another course file" in (tmp_path / name / "result.json").read_text() for name in
               ("ada", "bob", "eve")}
     assert marked == {"ada": True, "bob": True, "eve": False}
@@ -159,8 +159,8 @@ def test_report_gradebook_export_and_grade_show_the_attempt_that_counts(tmp_path
         explained = kernelmark("explain-grade", "ada", *asked)
         assert f"{score:9}  {score} of 100 points" in f"  {explained.stdout}" and not explained.stderr, explained
         exported = tmp_path / "grades.csv"
-        done = kernelmark("export", "csv", out, "--course", course, "--out", exported, "--force")
-        assert done.returncode == 0 and "older" not in done.stderr, done
+        result = kernelmark("export", "csv", out, "--course", course, "--out", exported, "--force")
+        assert result.returncode == 0 and "older" not in result.stderr, result
         (row,) = csv.DictReader(exported.read_text().splitlines())
         assert [row[name] for name in ("submitted_at", "late", "score", "silu_points")] == [
             made[score], late, str(score), str(score)], row

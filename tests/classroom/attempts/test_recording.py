@@ -13,13 +13,13 @@ from grader.classroom.attempts.student_files import refresh
 from grader.course import calibration, catalogue
 from grader.course.cases import Case, TimedCase
 from grader.course.course import Course, Threshold, Thresholds
-from grader.course.late import Late
+from grader.course.late import LatePolicy
 from grader.course.scoring import EarlierShare, earlier_shares
 from grader.course.submission import Source, Submission, read_source_file
 from grader.grading import whole_class
-from grader.grading.asked import Asked
 from grader.grading.grading import grade
-from grader.grading.job import Graded, Job, read_job
+from grader.grading.job import Job, JobOutcome, read_job
+from grader.grading.options import GradeOptions
 from grader.home import ROOT
 from grader.pages.pages import student_page
 from grader.pages.people import write_people
@@ -48,7 +48,7 @@ def shares(out: Path, **fields: Any) -> dict[str, EarlierShare]:
 
 def test_what_was_kept_is_found_again(tmp_path: Path, ada: Submission) -> None:
     assert shares(tmp_path / "out") == {}
-    assert kept(Graded(ada, measured()), tmp_path / "out") == []
+    assert kept(JobOutcome(ada, measured()), tmp_path / "out") == []
     assert shares(tmp_path / "out") == earlier_shares(measured()) and list(earlier_shares(measured()))
     assert shares(tmp_path / "out", submission="another file") == {}
 
@@ -56,7 +56,7 @@ def test_what_was_kept_is_found_again(tmp_path: Path, ada: Submission) -> None:
 @pytest.mark.parametrize("file", ["silu.py", "silu.cu"])
 def test_a_file_is_recorded_as_it_is_looked_for_in_the_next_grading(tmp_path: Path, ada: Submission, file: str) -> None:
     wanted = hash_of_submission(Source(b"a kernel", file=file))
-    assert kept(Graded(ada, measured()), tmp_path / "out", submission=wanted) == []
+    assert kept(JobOutcome(ada, measured()), tmp_path / "out", submission=wanted) == []
     with Store.existing(tmp_path / "out") as store:
         assert {attempt.submission for attempt in store.attempts()} == {wanted}
 
@@ -66,7 +66,7 @@ def test_a_students_files_keep_the_order_in_which_kernels_are_taught(tmp_path: P
     assert list(result.assignments) != sorted(result.assignments)
     with Store.create(tmp_path / "out") as store:
         drafts = {name: draft(name, ADA) for name in sorted(result.assignments)}
-        assert record(store, tmp_path / "out", Late(), drafts, result) == []
+        assert record(store, tmp_path / "out", LatePolicy(), drafts, result) == []
     drawn = Result.model_validate_json((tmp_path / "out" / ADA / "result.json").read_bytes())
     assert list(drawn.assignments) == list(result.assignments)
 
@@ -74,35 +74,35 @@ def test_a_students_files_keep_the_order_in_which_kernels_are_taught(tmp_path: P
 def test_a_report_says_what_does_not_count_any_more(tmp_path: Path, ada: Submission) -> None:
     out = tmp_path / "out"
     write_people(out, "real", {}, ["silu"])
-    assert kept(Graded(ada, measured()), out) == []
+    assert kept(JobOutcome(ada, measured()), out) == []
     said = "are no assignments of the course any more, so that these points do not count."
     assert said in (out / ADA / "report.html").read_text()
     write_people(out, "real", {}, [name for name in samples.KERNELS if name != "gemm"])
     with Store.existing(out) as store:
-        assert refresh(store, out, Late()) == []
+        assert refresh(store, out, LatePolicy()) == []
     assert "GEMM: is no assignment of the course any more" in (out / ADA / "report.html").read_text()
 
 
 def test_a_failure_of_ours_elsewhere_costs_no_share(tmp_path: Path, ada: Submission) -> None:
     result = samples.result(ADA, {"gemm": "infrastructure_error"}, speed=True)
-    assert kept(Graded(ada, result), tmp_path / "out")
+    assert kept(JobOutcome(ada, result), tmp_path / "out")
     assert "silu" in shares(tmp_path / "out") and "gemm" not in shares(tmp_path / "out")
 
 
 def test_a_failure_of_ours_is_recorded_and_displaces_nothing(tmp_path: Path, ada: Submission) -> None:
     out = tmp_path / "out"
-    assert kept(Graded(ada, None, error="the grading process died, twice"), out) == [
+    assert kept(JobOutcome(ada, None, error="the grading process died, twice"), out) == [
         "Ada: not graded: the grading process died, twice"]
     assert not (out / ADA / "report.html").exists()
-    assert kept(Graded(ada, measured()), out) == []
+    assert kept(JobOutcome(ada, measured()), out) == []
     files = {path.name: path.read_bytes() for path in (out / ADA).iterdir()}
-    (line,) = kept(Graded(ada, samples.result(ADA, {"silu": "infrastructure_error"})), out)
+    (line,) = kept(JobOutcome(ada, samples.result(ADA, {"silu": "infrastructure_error"})), out)
     assert line.endswith("(the earlier result was kept)")
-    assert kept(Graded(ada, None, error="lost"), out) == ["Ada: not graded: lost (the earlier result was kept)"]
+    assert kept(JobOutcome(ada, None, error="lost"), out) == ["Ada: not graded: lost (the earlier result was kept)"]
     assert {path.name: path.read_bytes() for path in (out / ADA).iterdir()} == files
     with Store.existing(out) as store:
-        silu = [one for one in store.attempts(ADA) if one.assignment == "silu"]
-        assert [(one.failed, one.error) for one in silu] == [
+        silu = [attempt for attempt in store.attempts(ADA) if attempt.assignment == "silu"]
+        assert [(attempt.failed, attempt.error) for attempt in silu] == [
             (True, "the grading process died, twice"), (False, ""), (True, ""), (True, "lost")]
 
 
@@ -114,15 +114,16 @@ def test_a_plan_hands_every_job_its_own_shares(
     monkeypatch.setattr(calibration, "folder", lambda: tmp_path / "none")
     (tmp_path / "none").mkdir()
     out, result = tmp_path / "out", measured()
-    for name, one in result.assignments.items():
+    for name, assignment in result.assignments.items():
         (ada.folder / f"{name}.py").write_text("1")
-        one.source_sha256 = hashlib.sha256(b"1").hexdigest()
-    assert kept(Graded(ada, result), out, submission=hash_of_submission(Source(b"1"))) == []
+        assignment.source_sha256 = hashlib.sha256(b"1").hexdigest()
+    assert kept(JobOutcome(ada, result), out, submission=hash_of_submission(Source(b"1"))) == []
     bob = Submission("Bob", tmp_path / "class" / "Bob", "Bob")
 
     def planned(speed: bool) -> list[Job]:
-        asked = Asked(out, only=list(samples.KERNELS), device="cuda", jobs=1, seed=1, speed=speed, allow_degraded=True)
-        with whole_class.planned([ada, bob], Course(), asked) as plan:
+        options = GradeOptions(
+            out, only=list(samples.KERNELS), device="cuda", jobs=1, seed=1, speed=speed, allow_degraded=True)
+        with whole_class.planned([ada, bob], Course(), options) as plan:
             return plan.jobs
 
     assert [sorted(job.earlier) for job in planned(True)] == [sorted(samples.KERNELS), []]
@@ -150,12 +151,12 @@ def test_the_same_file_gets_its_points_again_and_a_changed_one_its_own(
         source = read_source_file(ada.folder, "silu.py", 1 << 17)
         drafts = {"silu": draft("silu", ADA, submission=hash_of_submission(source))}
         with Store.create(out) as store:
-            done = grade(read_job(ada, REACHED, ("silu",), "cuda", earlier=earlier(store, stands(store), drafts)))
-            assert done.result is not None, done.error
-            assert record(store, out, Late(), drafts, done.result, done.log) == []
-        found = done.result.assignments["silu"]
-        assert found.verdict == "accepted" and found.score == 60 + found.performance.points, found.message
-        return found.performance
+            outcome = grade(read_job(ada, REACHED, ("silu",), "cuda", earlier=earlier(store, stands(store), drafts)))
+            assert outcome.result is not None, outcome.error
+            assert record(store, out, LatePolicy(), drafts, outcome.result, outcome.log) == []
+        result = outcome.result.assignments["silu"]
+        assert result.verdict == "accepted" and result.score == 60 + result.performance.points, result.message
+        return result.performance
 
     def given_before(points: float) -> None:
         with Store.existing(out) as store:

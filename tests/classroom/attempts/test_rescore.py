@@ -8,13 +8,12 @@ import pytest
 
 from grader.classroom.attempts import compare
 from grader.classroom.attempts.attempt import hash_of_rules
-from grader.classroom.attempts.recording import record
-from grader.classroom.attempts.rescore import rescore
+from grader.classroom.attempts.recording import record, rescore
 from grader.classroom.attempts.selected import pending
 from grader.classroom.attempts.store import Store
-from grader.classroom.attempts.student_files import beside, refresh, under_another_course_file
+from grader.classroom.attempts.student_files import notices, refresh, under_another_course_file
 from grader.course.course import Course, HintsTable, PointsTable, Policy, Threshold, Thresholds
-from grader.course.late import Late
+from grader.course.late import LatePolicy
 from grader.course.scoring import earlier_shares, scored
 from grader.home import ROOT
 from grader.pages.load import load_results
@@ -28,13 +27,13 @@ NOW = Course(points=PointsTable(correctness=30, performance=80, credit="per_case
 
 def class_of_one(store: Store, out: Path, result: Result, course: Course = BEFORE) -> None:
     drafts = {name: draft(name, rules=hash_of_rules(name, course)) for name in result.assignments}
-    assert record(store, out, Late(), drafts, result, "log") == []
+    assert record(store, out, LatePolicy(), drafts, result, "log") == []
 
 
 def given(result: Result, course: Course) -> Result:
     """As it would have been graded by that course file."""
-    for name, one in result.assignments.items():
-        result.assignments[name] = scored(name, one, course, result.environment.device)
+    for name, assignment in result.assignments.items():
+        result.assignments[name] = scored(name, assignment, course, result.environment.device)
     return result
 
 
@@ -50,9 +49,10 @@ def test_points_are_those_that_a_grading_would_have_given(tmp_path: Path, mixed:
         count = rescore(store, NOW)
         assert count == len(mixed.assignments)
         # Beside the old ones, and once.
-        assert refresh(store, tmp_path, Late()) == [] and (tmp_path / "ada" / "result.json").read_bytes() == before[0]
+        assert refresh(store, tmp_path, LatePolicy()) == []
+        assert (tmp_path / "ada" / "result.json").read_bytes() == before[0]
         assert scores(store) == before[1] and rescore(store, NOW) == 0
-        assert len(beside(store, NOW)) == 1 and len(beside(store, BEFORE)) == 1
+        assert len(notices(store, NOW)) == 1 and len(notices(store, BEFORE)) == 1
         expected = given(mixed.model_copy(deep=True), NOW)
         for _, after in pending(store.attempts(), store.decisions()):
             record = store.result(after)
@@ -61,7 +61,7 @@ def test_points_are_those_that_a_grading_would_have_given(tmp_path: Path, mixed:
             assert after.of is not None and (after.score, after.max_score) == (
                 expected.assignments[after.assignment].score, 110)
         store.decide(after for _, after in pending(store.attempts(), store.decisions()))
-        assert refresh(store, tmp_path, Late()) == []
+        assert refresh(store, tmp_path, LatePolicy()) == []
         shown = Result.model_validate_json((tmp_path / "ada" / "result.json").read_bytes())
         assert shown.assignments == expected.assignments and shown.score != mixed.score
         assert shown.max_score == 110 * len(mixed.assignments)
@@ -78,23 +78,23 @@ def test_the_class_page_marks_who_stands_under_an_older_course_file(tmp_path: Pa
     with Store.create(tmp_path) as store:
         for student, assignment, rules in (("ada", "silu", "old"), ("bo", "silu", "new"), ("ada", "gemm", "old")):
             store.add([(draft(assignment, student, rules=rules, verdict="accepted"), None)], "log")
-        assert under_another_course_file(store, Late()) == {("ada", "silu")}
+        assert under_another_course_file(store, LatePolicy()) == {("ada", "silu")}
         store.add([(draft("silu", "ada", rules="new", verdict="accepted"), None)], "log")
         # It stands beside the old one until it is applied.
-        assert under_another_course_file(store, Late()) == {("ada", "silu")}
+        assert under_another_course_file(store, LatePolicy()) == {("ada", "silu")}
         store.decide([store.attempts()[-1]])
-        assert under_another_course_file(store, Late()) == set()
+        assert under_another_course_file(store, LatePolicy()) == set()
 
 
 def test_a_violation_that_costs_nothing_any_more_is_not_said_to_cost() -> None:
-    one = scored("silu", samples.assignment("silu", "policy_violation"), BEFORE, "cpu")
-    one = one.model_copy(update={"message": one.message})
-    assert one.flags[0].points == 60 and one.message.endswith("costs 60 points.")
-    free = scored("silu", one, Course(points=PointsTable(correctness=0)), "cpu")
+    assignment = scored("silu", samples.assignment("silu", "policy_violation"), BEFORE, "cpu")
+    assignment = assignment.model_copy(update={"message": assignment.message})
+    assert assignment.flags[0].points == 60 and assignment.message.endswith("costs 60 points.")
+    free = scored("silu", assignment, Course(points=PointsTable(correctness=0)), "cpu")
     assert free.flags[0].points == 0 and "points" not in free.message
-    assert scored("silu", free, BEFORE, "cpu").message == one.message
+    assert scored("silu", free, BEFORE, "cpu").message == assignment.message
     flagged = Course(policy=Policy(violation="flag"), points=PointsTable(credit="per_case"))
-    assert scored("silu", one, flagged, "cpu").score >= one.score
+    assert scored("silu", assignment, flagged, "cpu").score >= assignment.score
 
 
 def test_a_share_that_was_kept_is_kept_where_thresholds_are_the_same(mixed: Result) -> None:
@@ -114,7 +114,7 @@ def test_thresholds_move_points_and_a_difference_says_so(tmp_path: Path, mixed: 
         class_of_one(store, tmp_path, mixed)
         harder = Course(thresholds=Thresholds(assignments={"silu": Threshold(floor=99, target=100)}))
         assert rescore(store, harder) == 1
-        (move,) = compare.moves(store, Late())
+        (move,) = compare.moves(store, LatePolicy())
         assert move.before.assignment == "silu" and move.points == -mixed.assignments["silu"].performance.points < 0
         assert move.why == ("specification: other points or thresholds",) and move.checks == ()
 
@@ -131,10 +131,10 @@ def test_a_change_is_kept_and_told_once_the_course_tells_it(
         class_of_one(store, tmp_path, mixed)
         # Once.
         assert [rescore(store, course), rescore(store, course)] == [count, 0]
-        assert [move.moved for move in compare.moves(store, Late())
+        assert [move.moved for move in compare.moves(store, LatePolicy())
                 if move.after.rules == move.before.rules] == [False] * (count == 1)
         store.decide(after for _, after in pending(store.attempts(), store.decisions()))
-        assert refresh(store, tmp_path, Late()) == []
+        assert refresh(store, tmp_path, LatePolicy()) == []
     repair = load_results(tmp_path).entries[0].result.assignments["gemm"].repair
     assert repair == samples.REPAIR.model_copy(update={"level": level})
     added = samples.REPAIR.diff.splitlines()[1][1:].strip()
@@ -145,9 +145,9 @@ def test_it_runs_and_imports_nothing_that_could_run_code(tmp_path: Path, mixed: 
     with Store.create(tmp_path) as store:
         class_of_one(store, tmp_path, mixed)
     (tmp_path / "course.toml").write_text("[points]\ncorrectness = 1\n")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", "import sys; from grader.commands.cli import app; app(standalone_mode=False); "
          "print({'torch', 'triton', 'grader.judging', 'grader.grading.lanes'} & set(sys.modules))",
          "rescore", "--out", tmp_path, "--course", tmp_path / "course.toml"],
         cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("6 attempts scored again\n") and done.stdout.endswith("set()\n"), done
+    assert result.stdout.startswith("6 attempts scored again\n") and result.stdout.endswith("set()\n"), result

@@ -8,7 +8,7 @@ import pytest
 from grader.classroom.attempts.attempt import Attempt, hash_of_rules
 from grader.classroom.attempts.selected import SelectedAttempt, latest, pending, select_attempts, timed, to_undo
 from grader.classroom.attempts.store import Store
-from grader.classroom.attempts.student_files import beside
+from grader.classroom.attempts.student_files import notices
 from grader.course.course import Course
 from tests.classroom.attempts.made import add, draft, stands
 from tests.rows import each_row
@@ -72,8 +72,8 @@ def test_what_a_student_chose_last_counts_whatever_is_applied_and_undone(store: 
 
 
 def numbered(*heads: Attempt) -> list[SelectedAttempt]:
-    made = [head.model_copy(update={"id": number}) for number, head in enumerate(heads, 1)]
-    return list(select_attempts(made).values())
+    attempts = [head.model_copy(update={"id": number}) for number, head in enumerate(heads, 1)]
+    return list(select_attempts(attempts).values())
 
 
 FIRST, SECOND, THIRD = "2026-10-01T12:00:00+02:00", "2026-10-01T11:00:00+00:00", "2026-10-03T12:00:00+02:00"
@@ -107,15 +107,15 @@ def test_a_hand_in_without_a_file_does_not_count_before_one_that_has_one(store: 
     assert [latest(some, chosen=False).attempt.submission for some in (found, found[1:])] == ["a", "missing"]
     add(store, *(one.attempt for one in found), draft("gemm", verdict="missing"))
     rules = {"rules": hash_of_rules("silu", Course())}
-    assert beside(store, Course())[0].endswith("counts: ada silu")
+    assert notices(store, Course())[0].endswith("counts: ada silu")
     add(store, found[0].attempt.model_copy(update={"turn": 1, **rules}))
-    assert not any("counts" in line for line in beside(store, Course()))
+    assert not any("counts" in line for line in notices(store, Course()))
 
 
 def test_what_the_course_has_no_more_is_said_not_to_count(store: Store) -> None:
     add(store, draft(**RIGHT), draft("gemm", **RIGHT))
     for names, gone in ((None, []), (("silu", "gemm"), []), (("silu",), ["gemm: graded, but is no assignment of the"])):
-        said = [line for line in beside(store, Course(assignments=names)) if "no assignment" in line]
+        said = [line for line in notices(store, Course(assignments=names)) if "no assignment" in line]
         assert [line[:len(gone[0])] for line in said] == gone
 
 
@@ -123,7 +123,7 @@ def test_grades_by_other_points_are_counted_where_no_newer_attempt_has_those_of_
     now = {"rules": hash_of_rules("silu", Course()), **RIGHT}
     add(store, draft(**RIGHT), draft(student="bob", **RIGHT), draft(student="bob", **now), draft(student="eve", **now),
         draft(student="eve", **RIGHT))
-    other = [line for line in beside(store, Course()) if "other points" in line]
+    other = [line for line in notices(store, Course()) if "other points" in line]
     assert len(other) == 1 and other[0].startswith("1 grade is based on other points")
 
 

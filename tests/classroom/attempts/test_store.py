@@ -1,8 +1,10 @@
 """Records are whole or not there, whatever ends the process that writes them, and nothing changes one."""
 
+import contextlib
 import os
 import random
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -14,11 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.attempts.lock import LockedError, locked
-from grader.classroom.attempts.store import FILE, FOLDER, Store, StoreError
+from grader.classroom.attempts.lock import locked, share, shared
+from grader.classroom.attempts.store import FILE, FOLDER, Store
+from grader.course.submission import Submission
+from grader.errors import UserError
+from grader.grading.job import JobOutcome
 from grader.home import ROOT
 from grader.results.mark import Mark
-from tests.classroom.attempts.made import add, draft
+from tests.classroom.attempts.made import add, draft, kept
 from tests.pages import samples
 
 RECORD = samples.result("ada")
@@ -44,12 +49,12 @@ def in_a_child(work: Callable[[], None]) -> int:
 
 def check(store: Store) -> int:
     """Every grading that there is, is whole; returns how many."""
-    found = store.attempts()
-    for number, start in enumerate(range(0, len(found), len(NAMES))):
-        one = found[start:start + len(NAMES)]
-        assert [(each.assignment, each.submission) for each in one] == [(name, str(number)) for name in NAMES]
-        assert all(store.result(each) == RECORD for each in one) and store.logs([one[0].run]) == [f"log {number}"]
-    return len(found) // len(NAMES)
+    attempts = store.attempts()
+    for number, start in enumerate(range(0, len(attempts), len(NAMES))):
+        one = attempts[start:start + len(NAMES)]
+        assert [(attempt.assignment, attempt.submission) for attempt in one] == [(name, str(number)) for name in NAMES]
+        assert all(store.result(attempt) == RECORD for attempt in one) and store.logs([one[0].run]) == [f"log {number}"]
+    return len(attempts) // len(NAMES)
 
 
 @pytest.mark.parametrize("kills", [10, pytest.param(40, marks=pytest.mark.full)])
@@ -85,7 +90,7 @@ def test_a_disk_that_is_full_leaves_what_there_was(tmp_path: Path) -> None:
     with Store.create(tmp_path) as store:
         grading(0, store)
     size = (tmp_path / FOLDER / FILE).stat().st_size
-    told = tmp_path / "told"
+    path = tmp_path / "told"
 
     def write() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -93,11 +98,11 @@ def test_a_disk_that_is_full_leaves_what_there_was(tmp_path: Path) -> None:
         with Store.create(tmp_path) as mine:
             try:
                 grading(1, mine)
-            except StoreError as error:
-                told.write_text(str(error))
+            except UserError as error:
+                path.write_text(str(error))
 
     os.waitpid(in_a_child(write), 0)
-    assert told.read_text().startswith("attempts not recorded: ") and len(told.read_text().splitlines()) == 1
+    assert path.read_text().startswith("attempts not recorded: ") and len(path.read_text().splitlines()) == 1
     with Store.existing(tmp_path) as store:
         assert check(store) == 1
         grading(1, store)
@@ -119,16 +124,16 @@ def test_a_folder_that_may_not_be_written_is_said_and_still_read(open_to_all: Pa
     store.path.parent.chmod(0o555)
     store.path.chmod(0o444)
     work = (
-        "import os, sys; from pathlib import Path; from grader.classroom.attempts.store import Store, StoreError\n"
+        "import os, sys; from pathlib import Path; from grader.classroom.attempts.store import Store, UserError\n"
         "import tests.classroom.attempts.test_store as t\n"
         "if os.geteuid() == 0: os.setgid(65534); os.setuid(65534)\n"
         "store = Store.existing(Path(sys.argv[1])); print(t.check(store))\n"
         "try: t.grading(1, store)\n"
-        "except StoreError as error: print(error)\n")
-    done = subprocess.run(
+        "except UserError as error: print(error)\n")
+    result = subprocess.run(
         [sys.executable, "-c", work, open_to_all], cwd=ROOT, capture_output=True, text=True, check=False)
-    read, said = done.stdout.splitlines()
-    assert read == "1" and said.startswith("attempts not recorded: attempt to write a readonly database"), done
+    read, said = result.stdout.splitlines()
+    assert read == "1" and said.startswith("attempts not recorded: attempt to write a readonly database"), result
 
 
 @pytest.mark.parametrize("table", ["runs", "attempts", "decisions", "marks"])
@@ -148,9 +153,9 @@ def test_what_is_no_store_is_one_line(tmp_path: Path, content: bytes) -> None:
     store = Store.create(tmp_path)
     store.path.write_bytes(content)
     for attempted in (store.attempts, lambda: grading(0, store)):
-        with pytest.raises(StoreError) as caught:
+        with pytest.raises(UserError) as info:
             attempted()
-        assert len(str(caught.value).splitlines()) == 1 and str(store.path) in str(caught.value)
+        assert len(str(info.value).splitlines()) == 1 and str(store.path) in str(info.value)
     assert store.path.read_bytes() == content
 
 
@@ -160,7 +165,7 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(store.path) as connection:
         connection.execute("pragma user_version = 3")
     connection.close()
-    with pytest.raises(StoreError, match="version 3, not 2"):
+    with pytest.raises(UserError, match="version 3, not 2"):
         Store.existing(tmp_path).attempts()
 
 
@@ -182,7 +187,7 @@ def test_what_an_earlier_version_said_besides_is_left_out(tmp_path: Path) -> Non
 def test_nothing_is_made_by_a_look(tmp_path: Path) -> None:
     store = Store.create(tmp_path)
     assert store.attempts() == [] and store.decisions() == [] and not store.path.exists()
-    with pytest.raises(StoreError, match="holds no attempts"):
+    with pytest.raises(UserError, match="holds no attempts"):
         Store.existing(tmp_path)
 
 
@@ -196,13 +201,100 @@ def test_one_at_a_time_and_the_lock_dies_with_its_process(tmp_path: Path) -> Non
 
     child = in_a_child(hold)
     assert os.read(reading, 4) == b"held"
-    with pytest.raises(LockedError) as caught, locked(tmp_path):
+    with pytest.raises(UserError) as info, locked(tmp_path):
         pass
-    said = str(caught.value)
-    assert f"process {child} on {os.uname().nodename}, since 20" in said and len(said.splitlines()) == 1
+    output = str(info.value)
+    assert f"process {child} on {os.uname().nodename}, since 20" in output and len(output.splitlines()) == 1
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     with locked(tmp_path):
         assert f"process {os.getpid()} " in (tmp_path / "lock").read_text()
     os.close(reading)
     os.close(writing)
+
+
+# Numbers without an account, and a group that every system has.
+FIRST, SECOND, STRANGER = 1_700_000_001, 1_700_000_002, 1_700_000_003
+GROUP = "users"
+AROUND = (str(shutil.which("unshare")), "--mount", "--propagation", "private", "--", sys.executable, "-m",
+          "tests.unprivileged", "--as")
+
+
+def gid() -> int:
+    grp = pytest.importorskip("grp")
+    return int(grp.getgrnam(GROUP).gr_gid)
+
+
+@pytest.fixture
+def out() -> Iterator[Path]:
+    """Results in a folder that every user reaches, which are the first TA's."""
+    if os.geteuid() != 0 or subprocess.run([*AROUND[:5], "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("to be other users takes root, and a mount namespace")
+    gid()  # other users may not be able to import what it needs
+    with tempfile.TemporaryDirectory(prefix="kernelmark-test-") as folder:
+        Path(folder).chmod(0o777)
+        (out := Path(folder, "out")).mkdir()
+        kept(JobOutcome(Submission("ada", out, "ada"), samples.result("ada"), "log"), out)
+        for path in (out, *out.rglob("*")):
+            os.chown(path, FIRST, FIRST)
+        yield out
+
+
+@contextlib.contextmanager
+def acting(user: int) -> Iterator[None]:
+    os.seteuid(user)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def run(user: int, *words: str | Path, umask: str = "022") -> subprocess.CompletedProcess[str]:
+    group = 65534 if user == STRANGER else gid()
+    return subprocess.run(
+        [*AROUND, str(user), str(group), "sh", "-c", f'umask {umask}; exec "$@"', "sh", sys.executable, "-m",
+         *map(str, words)], cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "200"})
+
+
+def test_private_results_are_refused_in_a_line_that_says_whose_they_are(out: Path) -> None:
+    export, apply = ("export", "csv", out, "--out", out.parent / "grades.csv"), ("apply", "--out", out)
+    for words in (export, apply):
+        done = run(STRANGER, "grader", *words)
+        assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done
+        assert f"{out / FOLDER}: is user {FIRST}'s alone; have them grade once with [records] group" in done.stderr
+    # Readable, and not theirs to change.
+    (out / FOLDER).chmod(0o755)
+    assert (done := run(STRANGER, "grader", *export)).returncode == 0, done
+    done = run(STRANGER, "grader", *apply)
+    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1 and "lock: Permission denied" in done.stderr
+
+
+def test_a_group_shares_results_whatever_the_umask(out: Path) -> None:
+    (sharing := out.parent / "sharing.py").write_text(
+        f"from grader.classroom.attempts.lock import Path, share\nout = Path({str(out)!r})\n"
+        f"share(out, out / {FOLDER!r}, {GROUP!r})\n")
+    (harder := out.parent / "course.toml").write_text("[points]\ncorrectness = 30\n")
+    assert not shared(out / FOLDER)
+    with acting(FIRST), pytest.raises(UserError, match="you are not in it"):
+        share(out, out / FOLDER, GROUP)
+    result = subprocess.run([*AROUND, str(FIRST), str(gid()), sys.executable, str(sharing)], cwd=ROOT,
+                            capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert result.returncode == 0 and shared(out / FOLDER), result
+    for user, umask, words, says in (
+        (SECOND, "077", ("rescore", "--out", out, "--course", harder), "6 attempts scored again"),
+        (SECOND, "022", ("apply", "--out", out), "6 newer attempts count now"),
+        (FIRST, "077", ("apply", "--out", out, "--undo"), "6 grades are taken back"),
+        (STRANGER, "022", ("diff", "--out", out), ""),
+    ):
+        result = run(user, "grader", *words, umask=umask)
+        assert result.returncode == 2 * (user == STRANGER) and says in result.stdout, result
+    for path in (out, *out.rglob("*")):
+        info = path.stat()
+        assert info.st_gid == gid() and info.st_mode & 0o067 == 0o060, path
+
+
+def test_a_group_that_cannot_share_is_told(out: Path) -> None:
+    with pytest.raises(UserError, match="no such group on this machine"):
+        share(out, out / FOLDER, "no-such-group")
+    with acting(0), pytest.raises(UserError, match=f"is user {FIRST}'s; have them grade once"):
+        share(out, out / FOLDER, GROUP)

@@ -87,13 +87,13 @@ WORDS = {
 
 def _gradescope(made: Path) -> None:
     """A score stands at the top, or tests have scores. One hidden test hides the total from its student."""
-    found = json.loads(made.read_text())
-    _typed(found, GRADESCOPE)
-    assert "score" in found or all("score" in test for test in found["tests"])
-    for test in found["tests"]:
+    data = json.loads(made.read_text())
+    _typed(data, GRADESCOPE)
+    assert "score" in data or all("score" in test for test in data["tests"])
+    for test in data["tests"]:
         _typed(test, GRADESCOPE_TEST)
         assert all(isinstance(tag, str) for tag in test["tags"])
-    assert found["visibility"] == "hidden" or all(test["visibility"] != "hidden" for test in found["tests"])
+    assert data["visibility"] == "hidden" or all(test["visibility"] != "hidden" for test in data["tests"])
 
 
 def _typed(found: dict[str, Any], table: dict[str, type]) -> None:
@@ -120,16 +120,16 @@ def _classroom50(made: Path) -> None:
     """No other field, no score beyond the maximum, a name of the repository that holds classroom, assignment, owner."""
     for path in made.iterdir():
         assert path.stat().st_size <= MOST_BYTES
-        found = json.loads(path.read_text())
-        assert set(found) <= set(CLASSROOM50)
-        for fields, table in [(found, CLASSROOM50), *((test, CLASSROOM50_TEST) for test in found["tests"])]:
+        data = json.loads(path.read_text())
+        assert set(data) <= set(CLASSROOM50)
+        for fields, table in [(data, CLASSROOM50), *((test, CLASSROOM50_TEST) for test in data["tests"])]:
             for key, (needed, form) in table.items():
                 assert key in fields or not needed, key
                 assert key not in fields or _holds(fields[key], form), (key, fields[key])
             assert fields["score"] <= fields["max-score"]
-        repository = "-".join(found[key] for key in ("classroom", "assignment", "owner"))
+        repository = "-".join(data[key] for key in ("classroom", "assignment", "owner"))
         for link in ("commit", "release", "review"):
-            assert re.match(rf"https?://[^/]+/.*/{re.escape(repository)}/", found[link]), found[link]
+            assert re.match(rf"https?://[^/]+/.*/{re.escape(repository)}/", data[link]), data[link]
 
 
 def _holds(value: object, form: object) -> bool:

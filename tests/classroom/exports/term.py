@@ -11,7 +11,7 @@ from grader.classroom.attempts.attempt import Attempt
 from grader.classroom.attempts.store import Store
 from grader.classroom.attempts.student_files import refresh
 from grader.classroom.intake.manifest import ManifestEntry, Member
-from grader.course.late import Late
+from grader.course.late import LatePolicy
 from grader.results.mark import Mark
 from grader.results.result import with_assignments
 from grader.results.verdicts import Verdict
@@ -46,7 +46,7 @@ def made(root: Path, seed: int) -> Path:
             store.decide(dice.sample(store.attempts(), int(share * 300)))
         store.decide(undoes=2)
         _marks(store, dice)
-        assert refresh(store, results, Late()) == []
+        assert refresh(store, results, LatePolicy()) == []
     people = [(number, WHO[number], f"Person {_letters(number)}", f"{WHO[number]}@x.edu", "AB"[number % 2])
               for number in WHO]
     (root / "roster.csv").write_text("id,name,email,section,late_days\n" + "".join(
@@ -66,7 +66,7 @@ def _marks(store: Store, dice: random.Random) -> None:
     """Points and words for folders, for one of a pair, for somebody who handed nothing in; requests and answers."""
     for number in range(40):
         slug, student = dice.choice([("pair1", ""), ("pair2", "s54"), ("", "s60"), *(
-            (f"repo{one}", "") for one in range(1, 15))])
+            (f"repo{index}", "") for index in range(1, 15))])
         mark = Mark(slug=slug, student=student, assignment=dice.choice(NAMES), by="Roe", comment=dice.choice(
             ["", f"because {number}"]), points=dice.choice([0, 5, 2.5, -4, -70]))
         (asked,) = store.mark([mark if number % 5 else mark.model_copy(update={

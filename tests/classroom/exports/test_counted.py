@@ -11,9 +11,9 @@ from grader.classroom.attempts.selected import pending
 from grader.classroom.attempts.store import Store
 from grader.classroom.attempts.student_files import refresh
 from grader.commands.export import app
-from grader.course.late import Late
+from grader.course.late import LatePolicy
 from grader.course.submission import Submission
-from grader.grading.job import Graded
+from grader.grading.job import JobOutcome
 from grader.results.mark import Mark
 from tests.classroom.attempts.made import add, draft, kept
 from tests.classroom.exports.made import hand_in, person, taken
@@ -28,15 +28,15 @@ POLICY = "[late]\npercent = 50\ndeadlines = { silu = 2026-03-02T00:00:00+01:00, 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     """Ada and a pair, right in all six, handed in hours late for silu and gemm."""
-    made = tmp_path / "out"
-    made.mkdir()
+    path = tmp_path / "out"
+    path.mkdir()
     for name, members in (("ada", ("ada",)), ("pair", ("bo", "lin"))):
-        assert kept(Graded(Submission(name, Path(name), name), result(name)), made, members=members,
+        assert kept(JobOutcome(Submission(name, Path(name), name), result(name)), path, members=members,
                     submitted_at=LATE) == []
     taken(tmp_path / "class", "git", *(hand_in(name, *map(person, members), at=LATE, tag="submit/1",
                                                origin=f"gpu-kernels-{name}")
                                        for name, members in (("ada", ["ada"]), ("pair", ["bo", "lin"]))))
-    return made
+    return path
 
 
 def test_what_the_course_does_not_have_any_more_does_not_count(tmp_path: Path, out: Path) -> None:
@@ -55,15 +55,15 @@ def test_what_the_course_does_not_have_any_more_does_not_count(tmp_path: Path, o
     assert {row["submitted_at"] for row in rows.values()} == {LATE}
     assert not any("gemm" in heading for heading in rows["ada"]) and "gemm" not in (tmp_path / "junit").read_text()
     export("gradescope", "out", *course, "--student", "ada", "--out", "ada.json", cwd=tmp_path)
-    found = json.loads((tmp_path / "ada.json").read_text())
-    assert found["score"] == 90 and [
-        (test["score"], test["max_score"]) for test in found["tests"] if "score" in test] == [(30, 100), (60, 100)]
-    assert "50 % off: 1 day at 50 % each" in found["tests"][0]["output"]
-    done = kernelmark("explain-grade", "ada", "--out", "out", *course, cwd=tmp_path)
-    assert "gemm\n          –  no assignment of the course any more: 60 of 100 points not counted\n" in done.stdout
-    assert done.stdout.endswith("\nada: 90 of 200\n")
-    done = kernelmark("explain-grade", "--out", "out", *course, cwd=tmp_path)
-    assert done.stdout.startswith("ada: 90 of 200\n") and done.stderr.startswith(line), done
+    data = json.loads((tmp_path / "ada.json").read_text())
+    assert data["score"] == 90 and [
+        (test["score"], test["max_score"]) for test in data["tests"] if "score" in test] == [(30, 100), (60, 100)]
+    assert "50 % off: 1 day at 50 % each" in data["tests"][0]["output"]
+    process = kernelmark("explain-grade", "ada", "--out", "out", *course, cwd=tmp_path)
+    assert "gemm\n          –  no assignment of the course any more: 60 of 100 points not counted\n" in process.stdout
+    assert process.stdout.endswith("\nada: 90 of 200\n")
+    process = kernelmark("explain-grade", "--out", "out", *course, cwd=tmp_path)
+    assert process.stdout.startswith("ada: 90 of 200\n") and process.stderr.startswith(line), process
     (tmp_path / "course.toml").write_text('assignments = ["gelu"]\n')
     refused("pass the --course that graded it", "export", "csv", "out", *course, "--out", "none.csv", cwd=tmp_path)
 
@@ -91,7 +91,7 @@ def test_one_assignment_by_the_late_policy(tmp_path: Path, out: Path) -> None:
                              "filled.csv", cwd=tmp_path)
             rows = list(csv.reader((tmp_path / "filled.csv").read_text().splitlines()))[2 if kind == "canvas" else 1:]
             assert [row[-1 if kind == "canvas" else 3] for row in rows] == [ada, bo, lin], (only, kind)
-            assert (only == "silu,gemm") == any("has 100 points there, and 200 here" in one for one in said
+            assert (only == "silu,gemm") == any("has 100 points there, and 200 here" in line for line in said
                                                 ) or kind == "moodle"
     export("csv", "out", *words, "--out", "all.csv", cwd=tmp_path)
     assert [(row["silu_grade"], row["gemm_grade"], row["transpose_grade"], row["grade"])
@@ -102,9 +102,9 @@ def test_one_assignment_by_the_late_policy(tmp_path: Path, out: Path) -> None:
     # One grade for both members, in formats that have one.
     for kind, whose in (("gradescope", ("--student", "pair")), ("classroom50", (
             "--intake", "class", "--classroom", "gpu", "--assignment", "kernels", "--organisation", "https://x.edu/o"))):
-        done = kernelmark("export", kind, "out", *whose, *words, "--out", f"made/{kind}", cwd=tmp_path)
-        assert "its members have different grades (bo 300, lin 347), and the format has one for all" in done.stderr
-        assert done.returncode == (2 if kind == "gradescope" else 0)
+        process = kernelmark("export", kind, "out", *whose, *words, "--out", f"made/{kind}", cwd=tmp_path)
+        assert "its members have different grades (bo 300, lin 347), and the format has one for all" in process.stderr
+        assert process.returncode == (2 if kind == "gradescope" else 0)
 
 
 def test_what_people_give_is_in_every_total_and_where_there_is_room_for_words(tmp_path: Path, out: Path) -> None:
@@ -138,8 +138,8 @@ def test_what_people_give_is_in_every_total_and_where_there_is_room_for_words(tm
     export("gradescope", "out", "--student", "pair", "--out", "pair.json", cwd=tmp_path)
     assert ("came late" not in (theirs := (tmp_path / "pair.json").read_text())) and "to both" in theirs
     export("gradescope", "out", "--student", "ada", "--out", "ada.json", cwd=tmp_path)
-    found = json.loads((tmp_path / "ada.json").read_text())
-    assert found["score"] == 365 and "+5 points; =tidy <b>" in found["tests"][0]["output"]
+    data = json.loads((tmp_path / "ada.json").read_text())
+    assert data["score"] == 365 and "+5 points; =tidy <b>" in data["tests"][0]["output"]
     export("classroom50", "out", "--intake", "class", "--classroom", "gpu", "--assignment", "kernels", "--organisation",
            "https://github.com/uni", "--out", "made", cwd=tmp_path)
     assert json.loads((tmp_path / "made" / "ada.json").read_text())["score"] == 365
@@ -158,16 +158,16 @@ def test_points_where_nobody_handed_in_anything_are_an_assignments(tmp_path: Pat
             for who, row in rows.items()} == {
         "ada": ("70", "200", "10", "10", "s; oral"), "bo": ("60", "200", "", "", ""), "lin": ("60", "200", "", "", ""),
         "eve": ("", "200", "", "", "was ill"), "kim": ("", "", "", "", "")}
-    done = kernelmark("explain-grade", "--out", "out", *words, cwd=tmp_path)
-    assert [line.split(": ")[1] for line in done.stdout.splitlines()] == [
+    process = kernelmark("explain-grade", "--out", "out", *words, cwd=tmp_path)
+    assert [line.split(": ")[1] for line in process.stdout.splitlines()] == [
         "70 of 200", "60 of 200", "60 of 200", "0 of 200", "0 of 200"]
     export("gradescope", "out", "--student", "ada", *words, "--out", "ada.json", cwd=tmp_path)
     export("classroom50", "out", "--intake", "class", "--classroom", "gpu", "--assignment", "kernels", "--organisation",
            "https://github.com/uni", *words, "--out", "made", cwd=tmp_path)
     for file, most, text in (("ada.json", "max_score", "output"), ("made/ada.json", "max-score", "message")):
-        found = json.loads((tmp_path / file).read_text())
-        rows_ = [test for test in found["tests"] if "score" in test]
-        assert (found["score"], [(row["score"], row[most]) for row in rows_]) == (70, [(60, 100), (10, 100)])
+        data = json.loads((tmp_path / file).read_text())
+        rows_ = [test for test in data["tests"] if "score" in test]
+        assert (data["score"], [(row["score"], row[most]) for row in rows_]) == (70, [(60, 100), (10, 100)])
         assert rows_[1][text].endswith("oral")
     (tmp_path / "canvas.csv").write_text("Student,ID,SIS Login ID,Section,GELU (7)\n    Points Possible,,,,100\n"
                                          "Ada,1,ada,A,\nBo,2,bo,A,\n")
@@ -176,7 +176,7 @@ def test_points_where_nobody_handed_in_anything_are_an_assignments(tmp_path: Pat
     for kind in ("canvas", "moodle"):
         said, _ = export(kind, "out", "--only", "gelu", *words, "--sheet", f"{kind}.csv", "--out", f"filled-{kind}.csv",
                          *(("--column", "GELU") if kind == "canvas" else ()), cwd=tmp_path)
-        assert not any("points are not scaled" in one for one in said)
+        assert not any("points are not scaled" in line for line in said)
     assert list(csv.reader((tmp_path / "filled-canvas.csv").read_text().splitlines()))[2:] == [
         ["Ada", "1", "ada", "A", "10"]]
     ada, bo = csv.DictReader((tmp_path / "filled-moodle.csv").read_text().splitlines())
@@ -192,12 +192,12 @@ def test_a_killed_apply_is_told_by_what_reads_next(tmp_path: Path, out: Path) ->
         store.decide(after for _, after in pending(store.attempts(), store.decisions()))
         line = "ada: report.html and result.json are older than the grade, as after a command that was killed or "
         for words in (("export", "csv", "out", "--out", "new.csv"), ("explain-grade", "ada", "--out", "out")):
-            done = kernelmark(*words, cwd=tmp_path)
-            assert done.returncode == 0 and f"kernelmark: {line}" in done.stderr, done
+            process = kernelmark(*words, cwd=tmp_path)
+            assert process.returncode == 0 and f"kernelmark: {line}" in process.stderr, process
         # Points and feedback of one row are of one attempt.
         row = rows_of(tmp_path / "new.csv")["ada"]
         assert row["silu_grade"] == "99" and row["silu_speedup"]
         assert kernelmark("explain-grade", "pair", "--out", "out", cwd=tmp_path).stderr == ""
-        assert refresh(store, out, Late()) == []
-    done = kernelmark("explain-grade", "ada", "--out", "out", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
+        assert refresh(store, out, LatePolicy()) == []
+    process = kernelmark("explain-grade", "ada", "--out", "out", cwd=tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")

@@ -12,7 +12,7 @@ import pytest
 
 from grader.classroom.intake.manifest import ManifestEntry
 from grader.course.submission import Submission
-from grader.grading.job import Graded
+from grader.grading.job import JobOutcome
 from grader.home import ROOT
 from tests.classroom.attempts.made import kept
 from tests.classroom.exports.made import graded, hand_in, person, taken
@@ -23,7 +23,7 @@ from tests.pages.samples import FORMULA, REPAIR, every_verdict, hostile, result
 
 def with_hidden() -> object:
     made = result("ada", {"transpose": "wrong_answer"})
-    check = next(one for one in made.assignments["transpose"].correctness.checks if one.outcome == "failed")
+    check = next(check for check in made.assignments["transpose"].correctness.checks if check.outcome == "failed")
     check.hidden, check.id, check.case = True, "977x3-secret", "977x3-secret"
     assert check.detail is not None
     check.detail.message = "977 elements"
@@ -35,16 +35,16 @@ def test_gradescope(tmp_path: Path) -> None:
     export("gradescope", "out", "--student", "ada", "--visibility", "after_published", "--out", "r/results.json",
            cwd=tmp_path)
     text = (tmp_path / "r" / "results.json").read_text()
-    found = json.loads(text)
-    assert (found["score"], found["stdout_visibility"], found["output_format"]) == (300, "hidden", "text")
+    data = json.loads(text)
+    assert (data["score"], data["stdout_visibility"], data["output_format"]) == (300, "hidden", "text")
     # One hidden test would hide the total, so that none is: a hidden case is told by its kind.
-    assert {test["visibility"] for test in found["tests"]} == {"after_published"} == {found["visibility"]}
+    assert {test["visibility"] for test in data["tests"]} == {"after_published"} == {data["visibility"]}
     assert "977" not in text and "In a hidden case the answer is wrong." in text
-    scored = [test for test in found["tests"] if "score" in test]
+    scored = [test for test in data["tests"] if "score" in test]
     # Of the points that a CPU can give.
     assert sum(test["score"] for test in scored) == 300 and sum(test["max_score"] for test in scored) == 360
     assert [test["number"] for test in scored] == list("123456")
-    assert {test["status"] for test in found["tests"]} == {"passed", "failed"}
+    assert {test["status"] for test in data["tests"]} == {"passed", "failed"}
     export("gradescope", "out", "--student", "lin", "--out", "lin.json", cwd=tmp_path)
     scored = [test for test in json.loads((tmp_path / "lin.json").read_text())["tests"] if "score" in test]
     assert len(scored) == 5
@@ -52,8 +52,8 @@ def test_gradescope(tmp_path: Path) -> None:
 
 def test_gradescope_gets_no_result_where_the_grader_failed(tmp_path: Path) -> None:
     graded(tmp_path / "out", {"grace": every_verdict()})
-    done = kernelmark("export", "gradescope", "out", "--out", "results.json", cwd=tmp_path)
-    assert done.returncode == 3 and "gemm: the grader failed" in done.stderr
+    process = kernelmark("export", "gradescope", "out", "--out", "results.json", cwd=tmp_path)
+    assert process.returncode == 3 and "gemm: the grader failed" in process.stderr
     assert not (tmp_path / "results.json").exists()
     graded(tmp_path / "out", {"lin": {}})
     for words, says in ((("--student", "x"), "--student x: no such result"), ((), "--student: 2 results"),
@@ -70,8 +70,8 @@ def test_no_export_tells_more_of_a_change_than_the_course_does(tmp_path: Path, l
     taken(tmp_path / "class", "git", hand_in("ada", person("ada"), at=AT, origin="gpu-kernels-ada", tag=TAG))
     for kind in ("gradescope", "junit", "csv", "classroom50"):
         export(kind, "out", *(CLASSROOM50 if kind == "classroom50" else []), "--out", f"made/{kind}", cwd=tmp_path)
-    found = "".join(path.read_text() for path in (tmp_path / "made").rglob("*") if path.is_file())
-    assert "Found by trying: T977" in found and "K977" not in found and ("D977" in found) == (level == "edit")
+    text = "".join(path.read_text() for path in (tmp_path / "made").rglob("*") if path.is_file())
+    assert "Found by trying: T977" in text and "K977" not in text and ("D977" in text) == (level == "edit")
 
 
 AT, TAG = "2026-03-01T23:58:00+01:00", "submit/2026-03-01T22-58-00Z-0a0a0a0"
@@ -208,17 +208,17 @@ def test_jplag_of_a_mistyped_folder_leaves_nothing_in_the_way(tmp_path: Path) ->
 def test_a_broken_result_is_told_and_hides_nobody(tmp_path: Path, recorded: bool) -> None:
     out = graded(tmp_path / "out", {"ada": {}, "bo": {}})
     for name in ("ada", "bo") if recorded else ():
-        assert kept(Graded(Submission(name, Path(name), name), result(name)), out) == []
+        assert kept(JobOutcome(Submission(name, Path(name), name), result(name)), out) == []
     broken = out / ("bo" if recorded else ".staff/bo") / "result.json"
     broken.write_text("{")
     (tmp_path / "roster.csv").write_text("id,name\nada,Ada\nbo,Bo\n")
-    done = kernelmark("export", "csv", "out", "--roster", "roster.csv", "--out", "all.csv", cwd=tmp_path)
-    assert done.returncode == 3 and "kernelmark: bo: result.json cannot be read: " in done.stderr, done
+    process = kernelmark("export", "csv", "out", "--roster", "roster.csv", "--out", "all.csv", cwd=tmp_path)
+    assert process.returncode == 3 and "kernelmark: bo: result.json cannot be read: " in process.stderr, process
     found = list(csv.DictReader((tmp_path / "all.csv").read_text().splitlines()))
     assert [(row["id"], row["folder"], row["grade"]) for row in found] == [
         ("ada", "ada", "360"), ("bo", "bo", "360" if recorded else "")]
     # Attempts know the grade, and that the student's own file is not its.
-    assert ("bo: report.html and result.json are older than the grade" in done.stderr) == recorded
+    assert ("bo: report.html and result.json are older than the grade" in process.stderr) == recorded
 
 
 @pytest.mark.parametrize("name", ["canvas", "gradescope", "junit"])
@@ -229,6 +229,6 @@ def test_no_export_waits_for_torch(name: str, tmp_path: Path) -> None:
     blocked.mkdir(parents=True)
     (blocked / "__init__.py").write_text("raise SystemExit('torch was imported')")
     words = ["--sheet", "s.csv"] if name == "canvas" else []
-    done = kernelmark("export", name, "out", *words, "--out", "made", cwd=tmp_path, environment={
+    process = kernelmark("export", name, "out", *words, "--out", "made", cwd=tmp_path, environment={
         "PYTHONPATH": ":".join([str(tmp_path / "blocked"), str(ROOT), *filter(None, sys.path)])})
-    assert done.returncode == 0 and (tmp_path / "made").is_file(), done
+    assert process.returncode == 0 and (tmp_path / "made").is_file(), process

@@ -20,32 +20,7 @@ POLICIES = {
     "latest": "percent = 10\nmost = 40\ncap = 80\ngrace_days = 2\n",
     "best": 'count = "best"\npercent = 7.5\nby = "linear"\ngrace_days = 1\n',
 }
-PEOPLE = """
-[[late.extensions]]
-student = "s03"
-until = 2026-03-31T12:00:00
-[[late.extensions]]
-student = "s51"
-assignment = "gemm"
-until = 2026-03-29T03:30:00
-[[late.excused]]
-student = "s04"
-assignment = "silu"
-reason = "ill"
-by = "Roe"
-[[late.overrides]]
-student = "s05"
-assignment = "gemm"
-points = 77.5
-reason = "orally"
-by = "Roe"
-[[late.overrides]]
-student = "s59"
-assignment = "silu"
-points = 33
-reason = "orally"
-by = "Roe"
-"""
+PEOPLE = Path(__file__).with_name("term.toml").read_text(encoding="utf-8")
 DEADLINES = "[late.deadlines]\n" + "".join(
     f"{name} = {(DEADLINE.replace(tzinfo=None)).isoformat()}\n" for name in NAMES)
 CLASSROOM50 = ("--classroom", "gpu", "--assignment", "kernels", "--organisation", "https://github.com/course")
@@ -65,16 +40,16 @@ def test_every_cell_of_every_export(term: Path, policy: str, tmp_path: Path) -> 
     with Store.existing(term / "results") as store:
         assert refresh(store, term / "results", read_course(term / "course.toml", frozenset(NAMES)).late) == []
     rows = exported(term, tmp_path)
-    found, kept = tmp_path / "term.csv", Path(__file__).with_name(f"term-{policy}.csv")
-    with found.open("w", newline="") as stream:
+    path, kept = tmp_path / "term.csv", Path(__file__).with_name(f"term-{policy}.csv")
+    with path.open("w", newline="") as stream:
         table = csv.DictWriter(stream, list(dict.fromkeys(heading for row in rows.values() for heading in row)),
                                lineterminator="\n")
         table.writeheader()
         table.writerows(rows.values())
     # A comment has the day that it was written.
-    found.write_text(re.sub(r"\(\d{4}-\d\d-\d\d\)", "(today)", found.read_text()))
-    pairs = zip_longest(found.read_text().splitlines(), kept.read_text().splitlines())
-    assert [pair for pair in pairs if len({*pair}) > 1] == [], f"if these grades are right: cp {found} {kept}"
+    path.write_text(re.sub(r"\(\d{4}-\d\d-\d\d\)", "(today)", path.read_text()))
+    pairs = zip_longest(path.read_text().splitlines(), kept.read_text().splitlines())
+    assert [pair for pair in pairs if len({*pair}) > 1] == [], f"if these grades are right: cp {path} {kept}"
 
 
 def exported(term: Path, out: Path) -> dict[str, dict[str, object]]:

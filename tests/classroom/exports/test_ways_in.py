@@ -44,11 +44,11 @@ def acted(clone: Path, kit: str, runner: Path) -> tuple[int, str, str]:
     log, status = "", 0
     for step in workflow["jobs"]["check"]["steps"]:
         if "run" in step and not status:
-            done = subprocess.run(
+            result = subprocess.run(
                 ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]], env=environment,
                 cwd=clone / workflow["defaults"]["run"]["working-directory"], text=True, stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT, timeout=SECONDS, check=False)
-            log, status = log + done.stdout, done.returncode
+            log, status = log + result.stdout, result.returncode
     return status, log, (runner / "summary.md").read_text()
 
 
@@ -176,10 +176,10 @@ def unpacked(tmp_path: Path, course: str) -> Path:
 
 def ran(root: Path, script: str, environment: dict[str, str]) -> str:
     text = (root / "source" / script).read_text().replace("/autograder", str(root))
-    done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, timeout=SECONDS, check=False,
-                          env=environment)
-    assert done.returncode == 0, done
-    return done.stdout
+    result = subprocess.run(["bash", "-c", text], capture_output=True, text=True, timeout=SECONDS, check=False,
+                            env=environment)
+    assert result.returncode == 0, result
+    return result.stdout
 
 
 def test_an_autograder_for_gradescope_sets_up_and_grades(tmp_path: Path) -> None:
@@ -201,9 +201,9 @@ def test_an_autograder_for_gradescope_sets_up_and_grades(tmp_path: Path) -> None
                 archive.writestr(file, content)
     ran(root, "run_autograder", environment)
     rules.follows("gradescope", root / "results/results.json")
-    found = json.loads((root / "results/results.json").read_text())
-    assert found["score"] == 60 and found["visibility"] == "after_due_date"
-    silu, transpose = (test for test in found["tests"] if "." not in test["number"])
+    data = json.loads((root / "results/results.json").read_text())
+    assert data["score"] == 60 and data["visibility"] == "after_due_date"
+    silu, transpose = (test for test in data["tests"] if "." not in test["number"])
     assert (silu["status"], transpose["status"]) == ("passed", "failed")
     assert "\ntranspose.py:10: x = tl.load(" in transpose["output"] and "has no mask" in transpose["output"]
 

@@ -70,4 +70,4 @@ def whys(one: ManifestEntry) -> dict[str, str]:
 
 
 def by_folder(manifest: Manifest) -> dict[str, ManifestEntry]:
-    return {one.folder: one for one in manifest.submissions}
+    return {submission.folder: submission for submission in manifest.submissions}

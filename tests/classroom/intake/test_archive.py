@@ -81,7 +81,7 @@ def test_no_entry_leads_out(tmp_path: Path, name: str, make: Callable[..., Path]
     inside = tmp_path / "inside"
     left = unpack(make(tmp_path / "hw.zip", (name, b"evil"), ("silu.py", GOOD)), inside / "out")
     assert files(tmp_path / "inside") == {"out/silu.py": GOOD} and not Path("/etc/evil.py").exists()
-    assert [one.name for one in left] == [name[:PATH_BYTES] + "…" * (len(name) > PATH_BYTES)]
+    assert [file.name for file in left] == [name[:PATH_BYTES] + "…" * (len(name) > PATH_BYTES)]
     assert "leads out" in left[0].why or "too long" in left[0].why
 
 
@@ -94,20 +94,20 @@ def test_a_name_of_megabytes_is_told_in_short(tmp_path: Path) -> None:
 def test_links_and_devices_are_left_and_named(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("solution")
     secret = str(tmp_path / "secret")
-    made = a_tar(
+    path = a_tar(
         tmp_path / "hw.tar", (typed("silu.py", tarfile.SYMTYPE, secret), b""),
         (typed("folder", tarfile.SYMTYPE, "/tmp"), b""),
         (typed("hard.py", tarfile.LNKTYPE, secret), b""), (typed("null", tarfile.CHRTYPE), b""),
         (typed("fifo", tarfile.FIFOTYPE), b""), ("folder/gemm.py", GOOD))
-    left = unpack(made, tmp_path / "tar")
+    left = unpack(path, tmp_path / "tar")
     assert files(tmp_path / "tar") == {"folder/gemm.py": GOOD}
-    assert {one.name: one.why for one in left} == {
+    assert {file.name: file.why for file in left} == {
         **dict.fromkeys(["silu.py", "folder", "hard.py"], "is a link; hand in a plain file"),
         **dict.fromkeys(["null", "fifo"], "is a device; hand in a plain file")}
-    made = a_zip(tmp_path / "hw.zip", (moded("silu.py", stat.S_IFLNK | 0o777), secret.encode()),
+    path = a_zip(tmp_path / "hw.zip", (moded("silu.py", stat.S_IFLNK | 0o777), secret.encode()),
                  (moded("fifo", stat.S_IFIFO), b""), (moded("gemm.py", stat.S_IFREG | 0o4777), GOOD))
-    left = unpack(made, tmp_path / "zip")
-    assert files(tmp_path / "zip") == {"gemm.py": GOOD} and [one.name for one in left] == ["silu.py", "fifo"]
+    left = unpack(path, tmp_path / "zip")
+    assert files(tmp_path / "zip") == {"gemm.py": GOOD} and [file.name for file in left] == ["silu.py", "fifo"]
     assert not (tmp_path / "zip" / "gemm.py").stat().st_mode & (stat.S_ISUID | 0o111)
 
 
@@ -184,7 +184,7 @@ def test_what_would_take_minutes_is_refused_before_any_of_it(
 def test_archives_of_a_hand_in_share_their_room(tmp_path: Path) -> None:
     for number in range(3):
         a_zip(tmp_path / "all" / "ada" / f"{number}.zip",
-              *((f"{one}.bin", os.urandom(13 << 20)) for one in range(2)), method=STORED)
+              *((f"{index}.bin", os.urandom(13 << 20)) for index in range(2)), method=STORED)
     with taken_in(tmp_path / "all", IntakeOptions({"silu": "silu.py"})) as (manifest, _):
         (hand_in,) = manifest.submissions
     assert [problem.partition(":")[0] for problem in hand_in.problems] == ["2.zip"]
@@ -205,14 +205,14 @@ def test_an_archive_in_an_archive_is_opened_and_none_in_that(tmp_path: Path) -> 
 
 def test_archives_in_an_archive_share_its_room_and_are_few(tmp_path: Path) -> None:
     large = a_zip(tmp_path / "large.zip", ("a.bin", os.urandom(13 << 20)), method=STORED).read_bytes()
-    many = a_zip(tmp_path / "many.zip", *((f"{one}.txt", b"") for one in range(1_000))).read_bytes()
+    many = a_zip(tmp_path / "many.zip", *((f"{number}.txt", b"") for number in range(1_000))).read_bytes()
     a_zip(tmp_path / "all" / "ada" / "hw.zip", *((f"{number}.zip", large) for number in range(3)),
           method=STORED)
     a_zip(tmp_path / "all" / "bo" / "hw.zip", *((f"{number}.zip", many) for number in range(4)))
     a_zip(tmp_path / "all" / "cy" / "hw.zip", *(
         (f"{number:02}.zip", a_zip(tmp_path / "one.zip", (f"{number}.txt", b"")).read_bytes()) for number in range(20)))
     with taken_in(tmp_path / "all", IntakeOptions({"silu": "silu.py"})) as (manifest, _):
-        ada, bo, cy = (one.problems for one in manifest.submissions)
+        ada, bo, cy = (submission.problems for submission in manifest.submissions)
     assert [problem.partition(":")[0] for problem in ada] == ["hw.zip/1.zip", "hw.zip/2.zip"]
     # The archives themselves count, too.
     assert bo == [f"hw.zip/{number}.zip: has more than 998 entries; pack the course's files alone" for number in (2, 3)]
@@ -229,8 +229,8 @@ def test_what_is_just_below_the_limits_is_taken(tmp_path: Path) -> None:
 
 
 def test_one_file_that_is_too_large_is_left_alone(tmp_path: Path) -> None:
-    made = a_zip(tmp_path / "hw.zip", ("video.mp4", os.urandom(STUDENT.file + 1)), ("silu.py", GOOD), method=STORED)
-    (left,) = unpack(made, tmp_path / "out")
+    path = a_zip(tmp_path / "hw.zip", ("video.mp4", os.urandom(STUDENT.file + 1)), ("silu.py", GOOD), method=STORED)
+    (left,) = unpack(path, tmp_path / "out")
     assert (left.name, left.why) == ("video.mp4", "has more than 16 MiB")
     assert files(tmp_path / "out") == {"silu.py": GOOD}
 
@@ -276,9 +276,9 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], str]] = {
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_broken_archive_is_told_in_a_clause(tmp_path: Path, kind: str) -> None:
     make, says = BROKEN[kind]
-    with pytest.raises(BrokenArchive) as caught:
+    with pytest.raises(BrokenArchive) as info:
         unpack(make(tmp_path / "hw.zip"), tmp_path / "out")
-    assert says in str(caught.value) and "\n" not in str(caught.value) and not (tmp_path / "out").exists()
+    assert says in str(info.value) and "\n" not in str(info.value) and not (tmp_path / "out").exists()
 
 
 def test_names_in_odd_encodings(tmp_path: Path) -> None:
@@ -297,25 +297,25 @@ def test_names_in_odd_encodings(tmp_path: Path) -> None:
 @pytest.mark.parametrize("make", [a_zip, a_tar])
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_names_that_collide(tmp_path: Path, make: Callable[..., Path]) -> None:
-    made = make(tmp_path / "hw.zip", ("silu.py", b"old"), ("SILU.py", b"other"), ("silu.py", b"new"), ("gemm.py", b"1"),
+    path = make(tmp_path / "hw.zip", ("silu.py", b"old"), ("SILU.py", b"other"), ("silu.py", b"new"), ("gemm.py", b"1"),
                 ("gemm.py/inner.py", b"2"))
-    left = unpack(made, tmp_path / "out")
+    left = unpack(path, tmp_path / "out")
     assert files(tmp_path / "out") == {"silu.py": b"new", "SILU.py": b"other", "gemm.py": b"1"}
-    assert [one.name for one in left] == ["silu.py", "gemm.py/inner.py"]
+    assert [file.name for file in left] == ["silu.py", "gemm.py/inner.py"]
 
 
 def test_folders_stay_and_a_zip_of_windows_is_read(tmp_path: Path) -> None:
     # A student who handed in nothing has an empty folder.
-    made = a_zip(tmp_path / "hw.zip", ("empty/", b""), ("hw\\silu.py", GOOD))
-    assert unpack(made, tmp_path / "out") == []
+    path = a_zip(tmp_path / "hw.zip", ("empty/", b""), ("hw\\silu.py", GOOD))
+    assert unpack(path, tmp_path / "out") == []
     assert (tmp_path / "out" / "empty").is_dir() and files(tmp_path / "out") == {"hw/silu.py": GOOD}
 
 
 def test_a_full_disk_is_no_fault_of_the_archive(tmp_path: Path) -> None:
-    made = a_zip(tmp_path / "hw.zip", ("silu.py", GOOD))
+    path = a_zip(tmp_path / "hw.zip", ("silu.py", GOOD))
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError, match="Not a directory"):
-        unpack(made, tmp_path / "file" / "out")
+        unpack(path, tmp_path / "file" / "out")
 
 
 # \udc80 is what Python reads where a name in an archive holds the byte 0x80, which is no UTF-8.

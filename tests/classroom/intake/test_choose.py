@@ -67,10 +67,10 @@ def test_what_is_taken_and_why_the_rest_is_left(tmp_path: Path, what: str, packe
     else:
         laid_out(tmp_path / "all" / "ada", files)
     manifest, written = take_in(tmp_path / "all")
-    (one,) = manifest.submissions
+    (entry,) = manifest.submissions
     inside = "hw.zip/" * packed
-    assert one.taken == {file: inside + name for file, name in taken.items()}
-    assert {name: why.replace("from hw.zip/", "from ") for name, why in whys(one).items()} == {
+    assert entry.taken == {file: inside + name for file, name in taken.items()}
+    assert {name: why.replace("from hw.zip/", "from ") for name, why in whys(entry).items()} == {
         inside + name: why for name, why in left.items()}
     for file, name in taken.items():
         assert written["ada"][file] == files.get(name, written["ada"][file])
@@ -94,7 +94,7 @@ def test_paths_that_no_system_takes_cost_their_owner_alone(tmp_path: Path) -> No
     (deep := tmp_path / ("w" * 200)).mkdir()
     with taken_in(tmp_path / "all", OPTIONS, deep) as (manifest, _):
         found = by_folder(manifest)
-    assert {name: list(one.taken) for name, one in found.items()} == {
+    assert {name: list(entry.taken) for name, entry in found.items()} == {
         name: ["silu.py"] for name in ("ada", "bo", "cy", "di")}
     assert set(whys(found["ada"]).values()) == set(whys(found["cy"]).values()) == {"has a name that is too long"}
     (problem,) = found["di"].problems
@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
     assert bo.problems == ["closed: Permission denied; make the folder readable"]
     assert set(ada.taken) == {"gemm.py"} and not bo.taken
     manifest, _ = take_in(tmp_path / "all", replace(OPTIONS, pattern="(?P<id>[^/]+)/.+"))
-    assert {one.name: one.why for one in manifest.left} == dict.fromkeys(
+    assert {file.name: file.why for file in manifest.left} == dict.fromkeys(
         ["ada/hw/closed", "bo/closed"], "cannot be read: Permission denied; make the folder readable")
 
 

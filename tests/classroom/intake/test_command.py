@@ -29,43 +29,43 @@ def a_class(root: Path) -> Path:
 def test_a_dry_run_shows_everything_and_writes_nothing(tmp_path: Path) -> None:
     source = a_class(tmp_path / "all")
     (tmp_path / "roster.csv").write_text("id,name\nj,Jane Doe\nr,Roe\nm,Max Moe\n")
-    done = kernelmark("intake", source, "--roster", tmp_path / "roster.csv", "--dry-run", cwd=tmp_path)
-    assert done.returncode == 0 and sorted(os.listdir(tmp_path)) == ["all", "roster.csv"], done
+    result = kernelmark("intake", source, "--roster", tmp_path / "roster.csv", "--dry-run", cwd=tmp_path)
+    assert result.returncode == 0 and sorted(os.listdir(tmp_path)) == ["all", "roster.csv"], result
     for said in ("j (Jane Doe)", "late", "silu.py ← SiLU.py",
                  "doejane_11_2_report.pdf: no assignment's file",
                  "roe_13_6_gemm.ipynb: cannot be read as a notebook; gemm.py expected", "14 (x[bold])"):
-        assert said in done.stdout, done.stdout
+        assert said in result.stdout, result.stdout
     for line in ("all is a download from Canvas: 4 submissions, 1 late.", "Missing: m (Max Moe)",
                  "Not in the roster: poe_12 (12), x_bold__14 (14)",
                  "roe_13: roe_13_6_gemm.ipynb: cannot be read as a notebook; gemm.py expected"):
-        assert line in done.stdout.splitlines()
-    assert "poe_12: nothing to grade: poe_12_3_hw.zip: is damaged" in done.stdout
+        assert line in result.stdout.splitlines()
+    assert "poe_12: nothing to grade: poe_12_3_hw.zip: is damaged" in result.stdout
 
 
 def test_a_class_is_not_graded_by_another_course(tmp_path: Path) -> None:
     assert kernelmark("init", "kurs", "--with", "silu", cwd=tmp_path).returncode == 0
-    made = kernelmark("intake", a_class(tmp_path / "all"), "--into", "../class", cwd=tmp_path / "kurs")
-    assert made.returncode == 0, made
-    said = refused(f"class: taken in for the course {tmp_path}/kurs/course.toml, and this is ", "grade", "class",
-                   "--device", "cpu", cwd=tmp_path)
-    assert f"; run this in the folder {tmp_path}/kurs, or pass --course" in said
+    result = kernelmark("intake", a_class(tmp_path / "all"), "--into", "../class", cwd=tmp_path / "kurs")
+    assert result.returncode == 0, result
+    output = refused(f"class: taken in for the course {tmp_path}/kurs/course.toml, and this is ", "grade", "class",
+                     "--device", "cpu", cwd=tmp_path)
+    assert f"; run this in the folder {tmp_path}/kurs, or pass --course" in output
     for words, where in ((("class", "--course", "kurs"), tmp_path), (("../class",), tmp_path / "kurs")):
         # Past the check of the course: the next one refuses.
-        done = kernelmark("grade", *words, "--device", "none", cwd=where)
-        assert done.returncode == 2 and "--device: 'none' is no device" in done.stderr, done
+        process = kernelmark("grade", *words, "--device", "none", cwd=where)
+        assert process.returncode == 2 and "--device: 'none' is no device" in process.stderr, process
 
 
 def test_a_folder_that_can_be_graded(tmp_path: Path) -> None:
-    done = kernelmark("intake", a_class(tmp_path / "all"), "--into", "new/class", cwd=tmp_path)
-    assert done.returncode == 0, done
-    assert done.stdout.splitlines()[-1].endswith("Next: kernelmark grade new/class")
+    result = kernelmark("intake", a_class(tmp_path / "all"), "--into", "new/class", cwd=tmp_path)
+    assert result.returncode == 0, result
+    assert result.stdout.splitlines()[-1].endswith("Next: kernelmark grade new/class")
     made = tmp_path / "new" / "class"
     held = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
     # What seems to be meant for something is there for the report to name.
     assert held == {"doejane_11/silu.py", "poe_12/hw.zip", "roe_13/silu.py", "roe_13/gemm.ipynb",
                     "x_bold__14/silu.py", FILE}
-    assert [one.slug for one in find_submissions(made, ["silu.py"])] == [
-        one.folder for one in sorted(read_manifest(made).submissions, key=lambda one: one.folder)]
+    assert [submission.slug for submission in find_submissions(made, ["silu.py"])] == [
+        submission.folder for submission in sorted(read_manifest(made).submissions, key=lambda entry: entry.folder)]
     assert os.listdir(made.parent) == ["class"]
 
 
@@ -73,17 +73,17 @@ def test_a_students_page_says_what_was_read_of_an_archive_and_a_notebook(tmp_pat
     laid_out(tmp_path / "all", {"poe_12_3_hw.zip": b"PK\3\4 no", "roe_13_4_hw.ipynb": notebook(
         "%pip install triton\nimport torch, triton\nimport triton.language as tl", "x = torch.randn(3)",
         "%%time\n" + "\n".join(line for line in SILU.splitlines() if "import" not in line), "silu(x, y)")})
-    done = kernelmark("intake", "all", "--into", "class", cwd=tmp_path)
+    result = kernelmark("intake", "all", "--into", "class", cwd=tmp_path)
     made = "From hw.ipynb: silu.py (code cells 1 and 3)."
-    assert done.returncode == 0 and f"roe_13: {made}" in done.stdout.splitlines(), done
-    done = kernelmark("grade", "class", "--only", "silu", "--device", "cpu", cwd=tmp_path)
-    assert done.returncode == 0, done
+    assert result.returncode == 0 and f"roe_13: {made}" in result.stdout.splitlines(), result
+    result = kernelmark("grade", "class", "--only", "silu", "--device", "cpu", cwd=tmp_path)
+    assert result.returncode == 0, result
     poe, roe = ((tmp_path / "results" / name / "report.html").read_text() for name in ("poe_12", "roe_13"))
     assert "poe_12_3_hw.zip: is damaged" in poe and "hw.zip" not in roe
     assert made in roe and json.loads((tmp_path / "results/roe_13/result.json").read_text())["score"] > 0
     # By the id of Canvas; one that is nobody's is refused as before.
-    done = kernelmark("grade", "class", "--only", "silu", "--device", "cpu", "--student", "13", cwd=tmp_path)
-    assert done.returncode == 0 and "Skipped 1 of 1" in done.stdout, done
+    result = kernelmark("grade", "class", "--only", "silu", "--device", "cpu", "--student", "13", cwd=tmp_path)
+    assert result.returncode == 0 and "Skipped 1 of 1" in result.stdout, result
     refused("--student '99': no such student here", "grade", "class", "--student", "99", cwd=tmp_path)
     assert "Found hw.zip; silu.py or silu.cu expected" in poe
 
@@ -95,8 +95,8 @@ def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:
     refused("class: already exists; choose another name or pass --force", "intake", source, "--into", "class",
             cwd=tmp_path)
     assert not (tmp_path / "class" / "new_15").exists()
-    done = kernelmark("intake", source, "--into", "class", "--force", cwd=tmp_path)
-    assert done.returncode == 0 and (tmp_path / "class" / "new_15").exists() and not list(tmp_path.glob(".*"))
+    result = kernelmark("intake", source, "--into", "class", "--force", cwd=tmp_path)
+    assert result.returncode == 0 and (tmp_path / "class" / "new_15").exists() and not list(tmp_path.glob(".*"))
     # A folder that no intake wrote is nothing to replace.
     mine = laid_out(tmp_path / "mine", {"thesis.tex": "years"})
     refused("no intake wrote it", "intake", source, "--into", "mine", "--force", cwd=tmp_path)
@@ -116,14 +116,14 @@ def test_the_old_folder_stands_until_the_new_one_does(
     for who in ("old", "new"):
         source = laid_out(tmp_path / who, {f"{who}_11_2_silu.py": SILU})
         with pytest.raises(KeyboardInterrupt) if who == "new" else contextlib.nullcontext(), \
-                taken_in(source, OPTIONS, tmp_path) as (_, made):
+                taken_in(source, OPTIONS, tmp_path) as (_, path):
             if who == "new":
                 # As on a file system without such a step.
                 monkeypatch.setattr(main, "exchange", lambda one, other: False)
                 monkeypatch.setattr(Path, "rename", interrupted(Path.rename, step, done=done))
-            place(made, into, force=True)
-    (one,) = read_manifest(into).submissions
-    assert one.folder == ("new_11" if (step, done) == (2, True) else "old_11")
+            place(path, into, force=True)
+    (entry,) = read_manifest(into).submissions
+    assert entry.folder == ("new_11" if (step, done) == (2, True) else "old_11")
     assert sorted(os.listdir(tmp_path)) == ["class", "new", "old"]
 
 
@@ -164,9 +164,9 @@ def test_a_usage_error_is_one_line_and_nothing_is_written(tmp_path: Path, words:
 
 def test_a_pipe_hangs_nothing(tmp_path: Path) -> None:
     os.mkfifo(a_class(tmp_path / "all") / "zoe_15_8_silu.py")
-    done = kernelmark("intake", "all", "--into", "class", cwd=tmp_path)
-    assert done.returncode == 0, done
-    assert "zoe_15: nothing to grade: zoe_15_8_silu.py: zoe_15_8_silu.py is not a regular file" in done.stdout
+    result = kernelmark("intake", "all", "--into", "class", cwd=tmp_path)
+    assert result.returncode == 0, result
+    assert "zoe_15: nothing to grade: zoe_15_8_silu.py: zoe_15_8_silu.py is not a regular file" in result.stdout
 
 
 @pytest.mark.parametrize("kind", ["canvas", "zip", "moodle", "gradescope", "archives"])
@@ -183,12 +183,12 @@ def test_grade_names_the_one_command_that_fits(tmp_path: Path, kind: str) -> Non
             "submission_metadata.yml": METADATA, "submission_11/silu.py": SILU})
     else:
         laid_out(source, {"ann.zip": zipped(tmp_path / "hw.zip", {"silu.py": SILU}).read_bytes()})
-    done = kernelmark("grade", source.name, cwd=tmp_path)
-    assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1, done
-    said, _, command = done.stderr.strip().rpartition("; take it in first: kernelmark ")
+    result = kernelmark("grade", source.name, cwd=tmp_path)
+    assert result.returncode == 2 and len(result.stderr.strip().splitlines()) == 1, result
+    said, _, command = result.stderr.strip().rpartition("; take it in first: kernelmark ")
     assert said.startswith(f"kernelmark: {source.name}: is a") and not (tmp_path / "results").exists()
-    done = kernelmark(*command.split(), cwd=tmp_path)
-    assert done.returncode == 0 and find_submissions(tmp_path / command.split()[-1], ["silu.py"]), done
+    result = kernelmark(*command.split(), cwd=tmp_path)
+    assert result.returncode == 0 and find_submissions(tmp_path / command.split()[-1], ["silu.py"]), result
 
 
 def test_a_folder_that_can_be_graded_is_graded(tmp_path: Path) -> None:
@@ -223,11 +223,11 @@ def test_what_a_table_says_once(tmp_path: Path) -> None:
     laid_out(tmp_path / "all", {
         "zhangwei_21_1_silu.py": SILU, "zhangwei_22_2_silu-1.py": SILU, "roe_13_4_homework.py": SILU})
     (tmp_path / "roster.csv").write_text("id,name\nw1,Wei Zhang\nw2,Wei Zhang\nr,Roe\n")
-    done = kernelmark("intake", "all", "--roster", "roster.csv", "--dry-run", cwd=tmp_path)
-    lines = [line.strip() for line in done.stdout.splitlines()]
+    result = kernelmark("intake", "all", "--roster", "roster.csv", "--dry-run", cwd=tmp_path)
+    lines = [line.strip() for line in result.stdout.splitlines()]
     # Of a file under its own name, Canvas's is no news; nor is what nobody has, for each of them.
-    assert "←" not in lines[2] and done.stdout.count("←") == 1 and "silu.py ← homework.py" in done.stdout
-    assert done.stdout.count("gemm.py") == 1 and any(line.startswith("Handed in by nobody: ") for line in lines)
+    assert "←" not in lines[2] and result.stdout.count("←") == 1 and "silu.py ← homework.py" in result.stdout
+    assert result.stdout.count("gemm.py") == 1 and any(line.startswith("Handed in by nobody: ") for line in lines)
     assert "Missing: nobody" in lines
     for number in ("21", "22"):
         assert (f"zhangwei_{number}: w1 (Wei Zhang) or w2 (Wei Zhang); give the right one the source's id in the "
@@ -253,9 +253,9 @@ def test_a_whole_class_is_told_in_a_line(tmp_path: Path) -> None:
 def test_one_student_fills_no_terminal(tmp_path: Path, files: dict[str, str | bytes]) -> None:
     laid_out(tmp_path / "all", {**files, "ann/silu.py": SILU})
     for words in (["--dry-run"], ["--into", "class"]):
-        done = kernelmark("intake", "all", *words, cwd=tmp_path)
-        assert done.returncode == 0 and len(done.stdout) < 20_000, len(done.stdout)
-        (line,) = (line for line in done.stdout.splitlines() if line.startswith("eve: nothing to grade: "))
+        result = kernelmark("intake", "all", *words, cwd=tmp_path)
+        assert result.returncode == 0 and len(result.stdout) < 20_000, len(result.stdout)
+        (line,) = (line for line in result.stdout.splitlines() if line.startswith("eve: nothing to grade: "))
         assert " more" in line and len(line) < 6_000
 
 
@@ -269,10 +269,10 @@ def test_what_an_option_did_not_find_is_told(tmp_path: Path) -> None:
     laid_out(tmp_path / "all", {"ann/silu.py": SILU, "bo/silu.py": SILU})
     (tmp_path / "roster.csv").write_text("id\nann\nbo\ncy\n")
     (tmp_path / "groups.csv").write_text("group,id\nred,ann\nred,cyy\nblue,dee\n")
-    done = kernelmark("intake", "all", "--into", "class", "--roster", "roster.csv", "--groups", "groups.csv",
-                      "--deadline", "2026-03-01T23:59+01:00", cwd=tmp_path)
-    lines = done.stdout.splitlines()
-    assert done.returncode == 0 and "Groups without a submission: blue" in lines, done
+    result = kernelmark("intake", "all", "--into", "class", "--roster", "roster.csv", "--groups", "groups.csv",
+                        "--deadline", "2026-03-01T23:59+01:00", cwd=tmp_path)
+    lines = result.stdout.splitlines()
+    assert result.returncode == 0 and "Groups without a submission: blue" in lines, result
     assert "Not in the roster: ann (cyy)" in lines and "Missing: cy" in lines
     assert "Not in the roster, of groups without a submission: dee" in lines
     assert any(line.startswith("--deadline: the source has no submission times") for line in lines)

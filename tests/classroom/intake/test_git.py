@@ -57,9 +57,9 @@ def test_the_tag_of_the_submission_is_that_of_the_commit_that_was_taken(tmp_path
     (ada / ".git/refs/tags/submit/9").write_text("no commit")
     for options, tag in ((DEADLINE, "submit/3-c"), (OPTIONS, "submit/4-d")):
         found = by_folder(take_in(tmp_path / "all", options)[0])
-        assert {name: one.tag for name, one in found.items()} == {"kernels-ada": tag, "packed": tag}
+        assert {name: entry.tag for name, entry in found.items()} == {"kernels-ada": tag, "packed": tag}
         commit = subprocess.run([*GIT, "rev-parse", f"{tag}^{{}}"], cwd=ada, check=True, capture_output=True, text=True)
-        assert {one.commit for one in found.values()} == {commit.stdout.strip()}
+        assert {entry.commit for entry in found.values()} == {commit.stdout.strip()}
 
 
 def test_what_was_merged_later_was_not_there(tmp_path: Path) -> None:
@@ -91,28 +91,28 @@ def test_work_on_another_branch_is_named(tmp_path: Path) -> None:
     for name, prefix in (("ada", ""), ("packed", "origin/")):
         for options, named in ((DEADLINE, ["mine/work"]), (OPTIONS, ["late", "mine/work"])):
             manifest, files = take_in(tmp_path / "all", options)
-            one = by_folder(manifest)[name]
+            entry = by_folder(manifest)[name]
             assert files[name] == {"silu.py": SILU}
-            assert sorted(one.problems) == [
+            assert sorted(entry.problems) == [
                 f"branch {prefix}{branch} holds work that the branch checked out lacks: silu.py; merge it, or check it "
                 "out"
                 for branch in named]
-            assert whys(one)[f"branch {prefix}old"] == "not the branch that is checked out"
+            assert whys(entry)[f"branch {prefix}old"] == "not the branch that is checked out"
 
 
 def test_a_students_configuration_runs_nothing(tmp_path: Path) -> None:
-    clone, ran = tmp_path / "all" / "eve", tmp_path / "ran"
+    clone, path = tmp_path / "all" / "eve", tmp_path / "ran"
     committed(clone, "2026-03-01T10:00:00+01:00", {"silu.py": SILU, ".gitattributes": "*.py filter=x diff=x\n"})
     for key in ("core.fsmonitor", "core.pager", "filter.x.smudge", "diff.x.textconv", "alias.log", "tar.tar.command",
                 "core.sshCommand", "alias.rev-list"):
-        subprocess.run([*GIT, "config", key, f"!touch {ran}" if key.startswith("alias") else f"touch {ran}"],
+        subprocess.run([*GIT, "config", key, f"!touch {path}" if key.startswith("alias") else f"touch {path}"],
                        cwd=clone, check=True)
-    ran.unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
     _, files = take_in(tmp_path / "all", DEADLINE)
-    assert files == {"eve": {"silu.py": SILU}} and not ran.exists()
+    assert files == {"eve": {"silu.py": SILU}} and not path.exists()
     # The bait works: git itself takes it.
     subprocess.run(["git", "archive", "--format=tar", "HEAD"], cwd=clone, capture_output=True, check=False)
-    assert ran.exists()
+    assert path.exists()
 
 
 def _git_file(mallory: Path, bob: Path) -> None:
@@ -125,10 +125,6 @@ def _git_link(mallory: Path, bob: Path) -> None:
     (mallory / ".git").symlink_to("../bob/.git")
 
 
-def _alternates(mallory: Path, bob: Path) -> None:
-    (mallory / ".git" / "objects" / "info" / "alternates").write_text(f"{bob}/.git/objects\n")
-
-
 def _linked(name: str, to: str) -> Callable[[Path, Path], None]:
     def link(mallory: Path, _: Path) -> None:
         path = mallory / ".git" / name
@@ -139,8 +135,9 @@ def _linked(name: str, to: str) -> Callable[[Path, Path], None]:
     return link
 
 
-BORROWED: dict[str, Callable[[Path, Path], None]] = {
-    "a file .git": _git_file, "a link .git": _git_link, "alternates": _alternates,
+BORROWED: dict[str, Callable[[Path, Path], object]] = {
+    "a file .git": _git_file, "a link .git": _git_link,
+    "alternates": lambda mallory, bob: (mallory / ".git/objects/info/alternates").write_text(f"{bob}/.git/objects\n"),
     "objects": _linked("objects", "../../bob/.git/objects"), "refs": _linked("refs", "../../bob/.git/refs"),
     "HEAD": _linked("HEAD", "../../bob/.git/HEAD"), "packed-refs": _linked("packed-refs", "../../bob/.git/packed-refs"),
     "shallow": _linked("shallow", "../../bob/.git/shallow"),

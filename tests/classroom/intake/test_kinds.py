@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.intake.source import IntakeError
+from grader.errors import UserError
 from tests.classroom.intake.made import OPTIONS, Files, by_folder, laid_out, source_of, take_in, whys, zipped
+from tests.rows import beside
 
+METADATA: str = beside(__file__)["metadata"]
 SILU, GEMM = source_of("silu"), source_of("gemm")
 
 CANVAS: Files = {
@@ -73,7 +75,7 @@ def test_canvas_anonymous(tmp_path: Path) -> None:
     manifest, files = take_in(laid_out(tmp_path / "all", {
         "anon_aB3xZ_10_silu.py": SILU, "LATE_anon_Qq9_11_silu.py": SILU, "anon_77_12_gemm.py": GEMM}))
     assert manifest.kind == "canvas" and set(files) == {"anon_aB3xZ", "anon_Qq9", "anon_77"}
-    assert [one.late for one in manifest.submissions] == [True, False, False]
+    assert [submission.late for submission in manifest.submissions] == [True, False, False]
 
 
 def test_moodle(tmp_path: Path) -> None:
@@ -97,40 +99,10 @@ def test_moodle(tmp_path: Path) -> None:
     assert "typed in" in whys(found["Eve_105"])["Eve_105_assignsubmission_onlinetext"]
 
 
-METADATA = """---
-submission_11:
-  :submitters:
-  - :name: Ada Byron
-    :sid: '0123'
-    :email: ada@x.edu
-  :created_at: 2026-03-01 23:10:00.123456000 +01:00
-  :score: 0.0
-  :status: processed
-  :history:
-  - &1
-    :submitters:
-    - :name: Ada Byron
-  - *1
-submission_12:
-  :submitters:
-  - :name: "Zo\\xEB"
-    :sid: 0777
-    :email: zoe@x.edu
-  - :name: Lin
-    :email: lin@x.edu
-  :created_at: !ruby/object:Time 2026-03-01 22:30:00 Z
-submission_13:
-  :submitters: ~
-  :created_at:
-submission_14:
-  :submitters:
-  - :name: Gone
-"""
-
-
 def test_gradescope(tmp_path: Path) -> None:
     source = zipped(tmp_path / "export.zip", {
-        "assignment_9_export/submission_metadata.yml": METADATA, "assignment_9_export/submission_11/silu.py": SILU,
+        "assignment_9_export/submission_metadata.yml": METADATA,
+        "assignment_9_export/submission_11/silu.py": SILU,
         "assignment_9_export/submission_11/.DS_Store": "", "assignment_9_export/submission_12/work/silu.py": SILU,
         "assignment_9_export/submission_13/silu.py": SILU, "assignment_9_export/submission_15/gemm.py": GEMM,
         "__MACOSX/assignment_9_export/._silu.py": b"\0"})
@@ -145,7 +117,7 @@ def test_gradescope(tmp_path: Path) -> None:
     assert (ada.submitted_at, ada.late) == ("2026-03-01T23:10:00+01:00", False)
     # Told apart by the instant: 22:30 UTC is later than 23:20 in Berlin.
     assert (group.submitted_at, group.late) == ("2026-03-01T22:30:00+00:00", True)
-    assert [(one.id, one.name) for one in group.members] == [("0777", "Zoë"), ("lin@x.edu", "Lin")]
+    assert [(member.id, member.name) for member in group.members] == [("0777", "Zoë"), ("lin@x.edu", "Lin")]
     assert (found["submission_13"].members[0].id, found["submission_13"].submitted_at) == ("13", None)
     assert "is not listed in submission_metadata.yml" in found["submission_15"].problems[0]
     assert [left.name for left in manifest.left] == ["submission_14"]
@@ -156,9 +128,9 @@ def test_who_hands_in_again_at_gradescope_stays_one_student(tmp_path: Path) -> N
         source = laid_out(tmp_path / str(number), {
             "submission_metadata.yml": f"submission_{number}:\n  :submitters:\n" + "".join(
                 f"  - :name: {name}\n    :sid: {ident}\n    :email: {mail}\n"
-                for name, ident, mail in (one.split(",") for one in people)),
+                for name, ident, mail in (person.split(",") for person in people)),
             f"submission_{number}/silu.py": SILU})
-        return {one.folder: one.origin for one in take_in(source)[0].submissions}
+        return {submission.folder: submission.origin for submission in take_in(source)[0].submissions}
 
     jane, bo = "Jane (she/her),jd1,jd@x.edu", "Bo,~,bo@x.edu"
     assert taken(111, jane) == {"jd1": ["submission_111"]} and taken(222, jane) == {"jd1": ["submission_222"]}
@@ -172,9 +144,9 @@ def test_who_hands_in_again_at_gradescope_stays_one_student(tmp_path: Path) -> N
 @pytest.mark.parametrize("text", ["a: [", "- 1\n", "\x00"])
 def test_metadata_that_is_none_is_told_in_one_line(tmp_path: Path, text: str) -> None:
     source = laid_out(tmp_path / "all", {"submission_metadata.yml": text, "submission_1/silu.py": SILU})
-    with pytest.raises(IntakeError, match="export it from Gradescope again") as caught:
+    with pytest.raises(UserError, match="export it from Gradescope again") as info:
         take_in(source)
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(info.value)
 
 
 def test_folders_and_archives(tmp_path: Path) -> None:
@@ -218,7 +190,7 @@ def test_a_pattern(tmp_path: Path) -> None:
     assert by_folder(manifest)["ada_x.edu"].members[0].email == "ada@x.edu"
     for wrong, says in (("(", "give a regular expression"), ("(?P<who>.*)", "groups who;"),
                         (r"(?P<time>[^/]+)\+01:00/(?P<id>.+)", "no time with a zone")):
-        with pytest.raises(IntakeError, match=says):
+        with pytest.raises(UserError, match=says):
             take_in(source, replace(OPTIONS, pattern=wrong))
 
 
@@ -267,9 +239,9 @@ def test_files_without_an_order_are_refused_with_both_names(tmp_path: Path, file
         # Nothing to grade may lie twice.
         "bob/a/utils.py": "", "bob/b/utils.py": "", "ada/silu.py": SILU})
     options = replace(OPTIONS, pattern="(?P<id>[^/]+)/(.+/)?(?P<file>[^/]+)")
-    with pytest.raises(IntakeError) as caught:
+    with pytest.raises(UserError) as info:
         take_in(source, options)
-    assert f"bob/{files[0]} and bob/{files[1]} are of one student" in str(caught.value)
+    assert f"bob/{files[0]} and bob/{files[1]} are of one student" in str(info.value)
     (source / "bob" / files[0]).unlink()
     manifest, found = take_in(source, options)
     assert found["ada"] == {"silu.py": SILU}
@@ -278,9 +250,9 @@ def test_files_without_an_order_are_refused_with_both_names(tmp_path: Path, file
 
 @pytest.mark.parametrize("files", [{}, {"a.txt": ""}, {"silu.py": SILU}])
 def test_what_is_of_no_kind_is_told(tmp_path: Path, files: Files) -> None:
-    with pytest.raises(IntakeError, match="say with --pattern"):
+    with pytest.raises(UserError, match="say with --pattern"):
         take_in(laid_out(tmp_path / "all", files))
-    with pytest.raises(IntakeError, match="no such file or folder"):
+    with pytest.raises(UserError, match="no such file or folder"):
         take_in(tmp_path / "nowhere")
 
 
@@ -289,8 +261,8 @@ def test_names_that_are_no_text_and_links(tmp_path: Path) -> None:
     source = laid_out(tmp_path / "all", {odd: SILU, "ann/silu.py": SILU, "__x/gemm.py": GEMM})
     (source / "ann" / "gemm.py").symlink_to(f"../{odd}")
     manifest, files = take_in(source)
-    assert sorted(map(len, files.values())) == [1, 1] and [one.name for one in manifest.left] == ["__x"]
-    assert {one.members[0].id for one in manifest.submissions} == {"ann", "\ufffd\ufffd"}
+    assert sorted(map(len, files.values())) == [1, 1] and [file.name for file in manifest.left] == ["__x"]
+    assert {submission.members[0].id for submission in manifest.submissions} == {"ann", "\ufffd\ufffd"}
     assert "link out of the submission" in whys(by_folder(manifest)["ann"])["gemm.py"]
     # Where all lie in one folder, a link could lead to another's.
     source = laid_out(tmp_path / "flat", {"ada_1_2_silu.py": SILU, "bo_2_3_gemm.py": GEMM})

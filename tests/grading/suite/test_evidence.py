@@ -17,17 +17,17 @@ from grader.course.cases import Case
 from grader.course.catalogue import assignments
 from grader.course.course import Course
 from grader.course.submission import Submission
+from grader.errors import InfrastructureError
 from grader.grading import grading
 from grader.grading.grading import grade
 from grader.grading.job import read_job
 from grader.grading.suite.adapter import Adapter
 from grader.home import ROOT
-from grader.judging.running.machine import Simulator
-from grader.judging.running.simulation import Ran
+from grader.judging.running.machine import SimulatedMachine
+from grader.judging.running.simulation import CallResult
 from grader.plan.messages import Simulate
 from grader.results.result import AssignmentResult
 from grader.sandbox.forkserver.conversation import Conversation
-from grader.sandbox.forkserver.handle import InfrastructureError
 
 CASE = assignments()["transpose"].cases[3]
 
@@ -39,14 +39,14 @@ def graded() -> AssignmentResult:
     return result.assignments["transpose"]
 
 
-def spoil(monkeypatch: pytest.MonkeyPatch, instead: Callable[[], Ran]) -> None:
+def spoil(monkeypatch: pytest.MonkeyPatch, instead: Callable[[], CallResult]) -> None:
     """Replaces the run of one case."""
-    run = Simulator.run
+    run = SimulatedMachine.run
 
-    def spoiled(self: Simulator, case: Case, *more: Any) -> Any:
+    def spoiled(self: SimulatedMachine, case: Case, *more: Any) -> Any:
         return instead() if case == CASE else run(self, case, *more)
 
-    monkeypatch.setattr(Simulator, "run", spoiled)
+    monkeypatch.setattr(SimulatedMachine, "run", spoiled)
 
 
 def test_an_untouched_run_is_accepted() -> None:
@@ -58,7 +58,7 @@ def test_an_untouched_run_is_accepted() -> None:
 def test_an_exception_in_the_judge_is_never_the_students(
     monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    def instead() -> Ran:
+    def instead() -> CallResult:
         raise error
 
     spoil(monkeypatch, instead)
@@ -89,7 +89,7 @@ def test_a_kernel_that_ends_its_simulators_says_nothing_about_the_grader(
 
 
 def test_a_check_that_skips_itself_has_not_passed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def instead() -> Ran:
+    def instead() -> CallResult:
         pytest.skip("not today")
 
     spoil(monkeypatch, instead)
@@ -111,11 +111,13 @@ def test_a_check_that_is_not_collected_has_not_passed(monkeypatch: pytest.Monkey
 
 
 def test_a_grader_that_hangs_is_ended_by_pytest_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
-    def instead() -> Ran:
+    def instead() -> CallResult:
         time.sleep(60)
         raise AssertionError("not reached")
 
-    monkeypatch.setattr(grading, "_longest", lambda job: 1)
+    # A timeout of a second.
+    monkeypatch.setattr(grading, "MOST_EXCUSED", -1)
+    monkeypatch.setattr(grading, "GUARD_SECONDS", 1)
     spoil(monkeypatch, instead)
     result = graded()
     assert result.verdict == "infrastructure_error" and "Timeout" in result.message
@@ -146,6 +148,6 @@ def test_a_submissions_own_tests_are_not_collected(tmp_path: Path) -> None:
     for name in ("test_mine.py", "silu_test.py"):
         (tmp_path / name).write_text("def test_it():\n    raise SystemExit('collected')\n")
     (tmp_path / "transpose.py").write_text((ROOT / "reference" / "transpose.py").read_text())
-    done = grade(read_job(Submission("mallory", tmp_path, "mallory"), Course(), ("transpose",)))
-    assert done.result is not None and done.result.assignments["transpose"].verdict == "accepted", done.log
-    assert "test_mine" not in done.log
+    outcome = grade(read_job(Submission("mallory", tmp_path, "mallory"), Course(), ("transpose",)))
+    assert outcome.result is not None and outcome.result.assignments["transpose"].verdict == "accepted", outcome.log
+    assert "test_mine" not in outcome.log

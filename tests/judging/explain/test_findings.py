@@ -1,7 +1,5 @@
 """What a simulator saw becomes sentences: the place, how far, which program, and a hint that follows from it."""
 
-from __future__ import annotations
-
 from typing import Any, get_args
 
 import pytest
@@ -9,7 +7,7 @@ import torch
 
 from grader.course.assignment import Mistake
 from grader.course.parameters import DType, Output
-from grader.judging.answers.answers import Compared
+from grader.judging.answers.answers import AnswerComparisons
 from grader.judging.answers.compare import compare
 from grader.judging.explain import explain_case, explain_findings, explain_remarks, findings
 from grader.languages import front_ends
@@ -18,13 +16,13 @@ from grader.plan.findings import (
     Assertion,
     EmptyGrid,
     Finding,
-    MaskedUsed,
+    MaskedUse,
     OutOfBounds,
     Overflow,
     Race,
     Undefinable,
-    Undefined,
-    Unwritten,
+    UndefinedBehaviour,
+    UnwrittenAccess,
 )
 from grader.results.result import Detail
 from tests.judging import faults
@@ -48,9 +46,9 @@ ASSERTION = Assertion(kernel="k", line=7, message="x is too\nlarge", program=(3,
 RACE = Race(kernel="k", line=12, tensor="out_ptr", given="out", element=1700, programs=((0, 0, 0), (3, 0, 0)),
             certain=True)
 TOO_EARLY = Race(kernel="k", line=12, tensor="total_ptr", element=0, programs=((1, 0, 0), (0, 0, 0)), certain=False)
-READS_OUT = Unwritten(kernel="k", line=11, tensor="out_ptr", given="out", lanes=64, program=(0, 0, 0))
-READS_SCRATCH = Unwritten(kernel="k", line=11, tensor="parts_ptr", lanes=1, program=(0, 0, 0))
-MASKED = MaskedUsed(kernel="k", line=9, tensor="x_ptr")
+READS_OUT = UnwrittenAccess(kernel="k", line=11, tensor="out_ptr", given="out", lanes=64, program=(0, 0, 0))
+READS_SCRATCH = UnwrittenAccess(kernel="k", line=11, tensor="parts_ptr", lanes=1, program=(0, 0, 0))
+MASKED = MaskedUse(kernel="k", line=9, tensor="x_ptr")
 EMPTY = EmptyGrid(kernel="k", line=20, grid=(4, 0, 1))
 
 
@@ -131,10 +129,10 @@ def test_what_is_left_to_chance_fails_a_run_or_is_a_remark(language: str, what: 
     if not front_end.phrases.sentences[f"undefined.{what}.seen"]:
         pytest.skip(f"{front_end.title} has no threads")
     silu = SILU.model_copy(update={"suffix": front_end.suffix})
-    found = Undefined(what=what, kernel="silu_kernel", line=9, tensor="x_ptr", given="x", element=1700,
-                      programs=[(1, 0, 0), (3, 2, 0)])
-    kind = None if what in findings.PROMISED_BY_NOBODY else "exception" if what == "descriptor" else "undefined"
-    detail, remarks = explain_findings(silu, SOURCE, [found]), explain_remarks(silu, [], [found])
+    finding = UndefinedBehaviour(what=what, kernel="silu_kernel", line=9, tensor="x_ptr", given="x", element=1700,
+                                 programs=[(1, 0, 0), (3, 2, 0)])
+    kind = None if what in findings.UNPROMISED else "exception" if what == "descriptor" else "undefined"
+    detail, remarks = explain_findings(silu, SOURCE, [finding]), explain_remarks(silu, [], [finding])
     assert (detail is None) == (kind is None) == bool(remarks)
     if detail is not None:
         assert (detail.kind, detail.pattern) == (kind, f"undefined: {what}") and detail.message and detail.hint
@@ -142,9 +140,16 @@ def test_what_is_left_to_chance_fails_a_run_or_is_a_remark(language: str, what: 
     said = remarks[0] if detail is None else f"{detail.message} {detail.hint}"
     assert not set("{}") & set(said) and said.endswith(".")
     # Seen, but not to matter.
-    open_ = found.model_copy(update={"certain": False})
+    open_ = finding.model_copy(update={"certain": False})
     assert explain_findings(silu, SOURCE, [open_]) is None and not explain_remarks(silu, [], [open_])
     assert told(_answers_rightly, open_) is None
+
+
+def test_a_remark_that_holds_for_several_lines_is_made_once() -> None:
+    found = [UndefinedBehaviour(what="tuner", kernel="silu_kernel", line=line, tensor="x_ptr")
+             for line in (12, 7, 7, 14, 12)]
+    (remark,) = explain_remarks(SILU, [], found)
+    assert remark.count("triton.autotune tries") == 1 and remark.endswith("The same holds for lines 7 and 14."), remark
 
 
 @pytest.mark.parametrize("finding", [outside(), ASSERTION, RACE])
@@ -176,9 +181,9 @@ def test_what_was_seen_explains_a_wrong_answer_without_a_pattern(
 
 @pytest.mark.parametrize(("dtype", "full"), [("float16", "NaN"), ("uint8", "one arbitrary byte")])
 def test_what_is_said_of_an_output_that_is_read_is_true_of_its_type(dtype: DType, full: str) -> None:
-    found = findings.told(READS_OUT, Output(shape=("N",), dtype=dtype), PHRASES)
-    assert f"out arrives full of {full}, and the kernel reads it in line 11" in found.text(PHRASES)
-    assert ("NaN" in found.text(PHRASES)) == (dtype == "float16")
+    hint = findings.finding_hint(READS_OUT, Output(shape=("N",), dtype=dtype), PHRASES)
+    assert f"out arrives full of {full}, and the kernel reads it in line 11" in hint.text(PHRASES)
+    assert ("NaN" in hint.text(PHRASES)) == (dtype == "float16")
 
 
 def test_a_known_mistake_says_what_comes_of_what_was_seen() -> None:
@@ -205,8 +210,8 @@ def test_an_output_that_is_read_is_named_as_the_source_of_nan() -> None:
 def test_a_second_call_that_goes_wrong_is_asked_what_it_keeps() -> None:
     for fault in (faults.noise, faults.computed_in_float16):
         assert "keep something from one call to the next" in explain(SILU, SILU.cases[0], fault, call=1).hint
-    seen = explain(LINE, LINE.cases[0], faults.noise, call=1, findings=[READS_SCRATCH])
-    assert "that nothing has written" in seen.hint and "from one call to the next" not in seen.hint
+    detail = explain(LINE, LINE.cases[0], faults.noise, call=1, findings=[READS_SCRATCH])
+    assert "that nothing has written" in detail.hint and "from one call to the next" not in detail.hint
 
 
 def test_large_outputs_are_not_searched_for_patterns() -> None:
@@ -214,7 +219,7 @@ def test_large_outputs_are_not_searched_for_patterns() -> None:
     expected = torch.ones(size, dtype=torch.float64)
     got = torch.full((size,), 2.0)
     comparison = compare(got, expected, torch.tensor(0.1))
-    detail = explain_case(called(LINE, LINE.cases[0], got), {"x": got}, Compared({"out": comparison}))
+    detail = explain_case(called(LINE, LINE.cases[0], got), {"x": got}, AnswerComparisons({"out": comparison}))
     assert detail is not None and detail.hint == "" and detail.wrong == size and detail.error_map is not None
 
 
@@ -225,4 +230,4 @@ def _answers_rightly(inputs: Any, right: torch.Tensor, out: torch.Tensor) -> Non
 def told(fault: Fault, *seen: Finding) -> Detail | None:
     inputs, got, comparison = judge(LINE, LINE.cases[0], fault)
     return explain_case(
-        called(LINE, LINE.cases[0], got, findings=seen, source=SOURCE), inputs, Compared({"out": comparison}))
+        called(LINE, LINE.cases[0], got, findings=seen, source=SOURCE), inputs, AnswerComparisons({"out": comparison}))

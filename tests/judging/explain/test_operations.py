@@ -1,7 +1,5 @@
 """A plan that cannot write its output shows why: no launch, no program, another tensor."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +7,7 @@ import pytest
 import torch
 
 from grader.judging.explain.operations import explain_unwritten, read_too_early
-from grader.plan.findings import Access, Unwritten
+from grader.plan.findings import Access, UnwrittenAccess
 from grader.plan.plan import Argument, Buffer, Copy, Descriptor, Fill, Kernel, Launch, Operation, Plan, Pointer, View
 from grader.results.result import Detail
 from tests.judging import faults
@@ -28,7 +26,7 @@ def view(buffer: int) -> View:
 
 
 def launch(*arguments: int | Argument, grid: tuple[int, int, int] = (1, 1, 1), line: int = 20) -> Launch:
-    made = [Pointer(buffer=one) if isinstance(one, int) else one for one in arguments]
+    made = [Pointer(buffer=argument) if isinstance(argument, int) else argument for argument in arguments]
     return Launch(kernel=0, grid=grid, block=(128, 1, 1), arguments=made, line=line)
 
 
@@ -113,11 +111,11 @@ def test_memory_of_which_a_fill_sets_a_part_is_told_with_both_lines(
     size: int, access: Any, suffix: str, said: str
 ) -> None:
     one = Access(
-        access=access, kernel="k", line=11, tensor="target", buffer=OWN, grid=(1, 1, 1), tile=[], first=0, lanes=[],
-        programs=(None, None, None), even=True, step=None, times=1, live=[], last=[])
+        access=access, kernel="k", line=11, tensor="target", buffer=OWN, grid=(1, 1, 1), tile=[], first=0,
+        lane_strides=[], program_strides=(None, None, None), even=True, loop_stride=None, times=1, live=[], last=[])
     fill = Fill(target=View(buffer=OWN, shape=[size], strides=[1], dtype="uint8"), value=0, line=9)
     made = called(LINE.model_copy(update={"suffix": suffix}), LINE.cases[0], torch.empty(5000),
                   plan=plan(fill, launch(X, OWN)))
-    made = replace(made, ran=replace(made.ran, accesses=(one,)))
-    hint = read_too_early(made, Unwritten(kernel="k", line=11, tensor="target", lanes=1, program=(0, 0, 0)))
+    made = replace(made, result=replace(made.result, accesses=(one,)))
+    hint = read_too_early(made, UnwrittenAccess(kernel="k", line=11, tensor="target", lanes=1, program=(0, 0, 0)))
     assert (hint.text(made.words) if hint else "").startswith(said) and (hint is None) == (not said)

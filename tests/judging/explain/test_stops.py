@@ -1,7 +1,5 @@
 """Whatever comes in place of an answer is explained, and nobody is blamed for what only a GPU can tell."""
 
-from __future__ import annotations
-
 import signal
 
 from grader.judging.explain import explain_remarks, explain_stop
@@ -10,10 +8,10 @@ from grader.judging.plans.residency import TooManyRegisters, TooManyTogether
 from grader.judging.plans.rules import BeyondBuffer, GridTooLarge, HostMemory, NothingToCopy, NotOnTarget, TooMuchMemory
 from grader.judging.running import execution
 from grader.plan import compiled
-from grader.plan.findings import EmptyGrid, MaskedUsed
-from grader.plan.messages import Absent, CannotSimulate, Exhausted, Failed, Skipped
+from grader.plan.findings import EmptyGrid, MaskedUse
+from grader.plan.messages import AbsentName, CannotSimulate, Exhausted, Failed, SkippedStatement
 from grader.results.verdicts import FailureKind
-from grader.sandbox.forkserver.conversation import Lost
+from grader.sandbox.forkserver.conversation import LostAnswer
 from tests.judging.toys import SILU
 from tests.rows import each_row
 
@@ -51,12 +49,12 @@ STOPS: list[tuple[Stop, FailureKind, str, str]] = [
     (Exhausted(seq=1, what="stalled", kernel="k", line=10), "time_out", "its programs wait for each other in line 10",
      "into an earlier launch"),
     (Exhausted(seq=1, what="unmet", kernel="k", line=10), "time_out", "threads wait in line 10 for a barrier or a flag",
-     "parity of a phase"),
+     "what keeps that thread"),
     (Exhausted(seq=1, what="endless", kernel="k", line=11), "time_out", "line 11 changes nothing that its condition",
      "`while True:` compares"),
     (Exhausted(seq=1, what="endless", kernel="k"), "time_out", "the loop changes nothing", "the condition compares"),
-    (Lost("time_out", "no answer within 10 s"), "time_out", "No answer within 10 s", "loop that does not end"),
-    (Lost("crash", "the process was killed by SIGSEGV", signal=signal.SIGSEGV), "crash", "by SIGSEGV",
+    (LostAnswer("time_out", "no answer within 10 s"), "time_out", "No answer within 10 s", "loop that does not end"),
+    (LostAnswer("crash", "the process was killed by SIGSEGV", signal=signal.SIGSEGV), "crash", "by SIGSEGV",
      "calls itself without end"),
     (GridTooLarge("k", 10, "y", 70_000, 65_535), "exception", "asks for 70,000 programs along y, but a GPU takes at "
      "most 65,535", "the grid's first one"),
@@ -113,10 +111,12 @@ def test_what_comes_in_place_of_an_answer_is_explained(stop: Stop, kind: Failure
 
 def test_what_was_left_out_of_a_file_is_said() -> None:
     skipped = [
-        Skipped(line=40, why="numbers", text="randn\n"), Skipped(line=41, why="benchmark"),
-        Skipped(line=42, why="exception", text="E: a"), Skipped(line=43, why="exception", text="E: b"),
-        Skipped(line=44, why="numbers", text="randn"), Skipped(line=45, why="numbers", text="allclose"),
-        Skipped(line=9, why="print", text="max")]
+        SkippedStatement(line=40, why="numbers", text="randn\n"), SkippedStatement(line=41, why="benchmark"),
+        SkippedStatement(line=42, why="exception", text="E: a"),
+        SkippedStatement(line=43, why="exception", text="E: b"),
+        SkippedStatement(line=44, why="numbers", text="randn"),
+        SkippedStatement(line=45, why="numbers", text="allclose"),
+        SkippedStatement(line=9, why="print", text="max")]
     assert explain_remarks(SILU, skipped) == [
         "Lines 40, 44 and 45 were skipped: tensors have no values while a file is imported (`randn` and `allclose`).",
         "Line 41 was skipped: measuring time is the grader's work.",
@@ -124,7 +124,7 @@ def test_what_was_left_out_of_a_file_is_said() -> None:
         "Line 43 was skipped: it raised an exception (`E: b`).",
         "Line 9 was skipped (`max`): host code has no values to print or check. In a kernel use tl.device_print or "
         "tl.device_assert. This costs no points."]
-    many = [Skipped(line=number, why="module", text=f"m{number}") for number in range(1, 11)]
+    many = [SkippedStatement(line=number, why="module", text=f"m{number}") for number in range(1, 11)]
     assert explain_remarks(SILU, many) == [
         "Lines 1, 2, 3, 4, 5, 6 and 4 more were skipped: there is no such module where kernels are graded (`m1`, `m2`, "
         "`m3`, `m4`, `m5`, `m6` and 4 more)."]
@@ -154,14 +154,14 @@ RAISED = {
 def test_what_is_absent_is_told_by_the_line_left_out_and_is_no_matter_of_rules(
     why: str, text: str, message: str, hint: str
 ) -> None:
-    skipped = Skipped.model_validate({"line": 10, "why": why, "text": text})
-    detail = explain_stop(SILU, SOURCE, Absent(seq=1, name="BLOCK", skipped=skipped, line=12))
+    skipped = SkippedStatement.model_validate({"line": 10, "why": why, "text": text})
+    detail = explain_stop(SILU, SOURCE, AbsentName(seq=1, name="BLOCK", skipped=skipped, line=12))
     assert detail.kind == "import_error" and detail.place is not None and detail.place.line == 10
     assert detail.message.startswith("`BLOCK` is not defined: line 10, which defines it, was skipped, since ")
     assert detail.message.endswith(message) and hint in detail.hint
 
 
 def test_an_answer_that_depends_on_masked_lanes_is_remarked_on_once() -> None:
-    masked = MaskedUsed(kernel="k", line=9, tensor="x_ptr")
+    masked = MaskedUse(kernel="k", line=9, tensor="x_ptr")
     (remark,) = explain_remarks(SILU, [], [masked, EmptyGrid(kernel="k", line=1, grid=(0, 1, 1)), masked])
     assert "`x_ptr` in line 9 has a mask and no `other`" in remark and "other=0.0" in remark

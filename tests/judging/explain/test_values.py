@@ -1,7 +1,5 @@
 """Facts about wrong answers: each is told of the answers that show it, and none of answers at random."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -61,6 +59,9 @@ FACTS: list[tuple[str, Assignment, Callable[[Assignment], Answer]]] = [
     ("Every wrong value is x itself", SILU, _of(lambda given, right: given["x"])),
     ("would be right if x had no sign", SILU, _to(x=torch.abs)),
     ("the right one rounded to float16", NORM, _of(lambda given, right: right.half())),
+    ("right to the digits that float16 or TF32 has", NORM, _of(
+        lambda given, right: right * (1 + (right * 1e5).sin() / 1024))),
+    ("right to the digits that bfloat16 has", NORM, _of(lambda given, right: right * (1 + (right * 1e5).sin() / 200))),
     ("Every wrong element is the second of a group of 2", SILU, _every(2, 1)),
     ("Every wrong element is the third of a group of 4", SILU, _every(4, 2)),
     ("Every wrong element is the first of a group of 8", SILU, _every(8, 0)),
@@ -112,7 +113,7 @@ def test_no_fact_is_told_of_an_answer_at_random(assignment: Assignment, wrong: s
     dice = torch.Generator().manual_seed(seed)
     for case in assignment.cases:
         def fault(given: Mapping[str, Any], right: Tensor, out: Tensor) -> None:
-            made = RANDOM[wrong](right.double(), dice)
-            out.copy_(made.abs().clamp(max=255) if out.dtype == torch.uint8 else made)
+            tensor = RANDOM[wrong](right.double(), dice)
+            out.copy_(tensor.abs().clamp(max=255) if out.dtype == torch.uint8 else tensor)
 
         assert explain(assignment, case, fault).pattern == UNKNOWN

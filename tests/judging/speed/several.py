@@ -11,47 +11,13 @@ from grader.course.parameters import Input, Output, Scalar, Update
 from grader.kit.author import assignment
 from grader.kit.inputs import Spread
 from grader.kit.whole import Bools, Distinct, Fixed, Indices, Whole
+from tests.rows import beside
 
 TIMED = TimedCase(name="1000x512", sizes={"M": 1000, "N": 512})
 SMALL = Case(name="7x5", sizes={"M": 7, "N": 5})
 
 # In parameter order: of state rows are looked at, of out some, of picked all, total and kept are compared whole.
-BASELINE = b'''
-def eager(x, labels, order, keep, state, factor, negative, out, picked, total, kept):
-    state.add_(1)
-    out.copy_(-x if negative else x)
-    picked.copy_(labels * factor + order)
-    total.copy_(x.double().sum(0))
-    kept.copy_(keep)
-
-
-def returned(x, labels, order, keep, state, factor, negative, out, picked, total, kept):
-    state.add_(1)
-    return None, -x if negative else x, labels * factor + order, x.double().sum(0), keep
-
-
-def unpicked(x, labels, order, keep, state, factor, negative, out, picked, total, kept):
-    eager(x, labels, order, keep, state, factor, negative, out, picked, total, kept)
-    picked[-1] += 1 << 40
-
-
-def unsummed(x, labels, order, keep, state, factor, negative, out, picked, total, kept):
-    eager(x[:-1], labels, order, keep, state, factor, negative, out[:-1], picked, total, kept)
-    out.copy_(-x if negative else x)
-
-
-def unchanged(x, labels, order, keep, state, factor, negative, out, picked, total, kept):
-    state.sub_(1)
-    eager(x, labels, order, keep, state, factor, negative, out, picked, total, kept)
-
-
-def into_input(x, labels, order, keep, state, factor, negative, out, picked, total, kept):
-    eager(x, labels, order, keep, state, factor, negative, out, picked, total, kept)
-    labels.zero_()
-
-
-compiled = eager
-'''
+BASELINE: bytes = beside(__file__)["baseline"].encode()
 
 
 def _oracle(

@@ -16,7 +16,7 @@ from grader.judging.speed.fitness import (
     Snapshot,
     describe,
     figure,
-    others,
+    other_processes,
     reasons_of,
     take,
     unfit,
@@ -62,13 +62,13 @@ def test_a_driver_that_says_nothing_is_not_taken_for_a_calm_one() -> None:
 @each_row(("bit", "reason"), REASONS.items())
 def test_every_reason_has_its_name_and_slowdowns_are_unfit(bit: int, reason: str) -> None:
     assert reasons_of(bit) == (reason,)
-    found = replace(CALM, reasons=reasons_of(bit))
+    snapshot = replace(CALM, reasons=reasons_of(bit))
     if bit in (0x8, 0x20, 0x40, 0x80):
-        assert unfit(found) == f"The GPU is slowed down by {reason}." == describe(CALM, found)[0]
-        assert describe(found, CALM)[0] == unfit(found)
+        assert unfit(snapshot) == f"The GPU is slowed down by {reason}." == describe(CALM, snapshot)[0]
+        assert describe(snapshot, CALM)[0] == unfit(snapshot)
     else:
-        assert unfit(found) is None
-        assert describe(CALM, found) == ([FIGURES] if bit == 1 else [f"The clocks were held by {reason}.", FIGURES])
+        assert unfit(snapshot) is None
+        assert describe(CALM, snapshot) == ([FIGURES] if bit == 1 else [f"The clocks were held by {reason}.", FIGURES])
 
 
 def test_a_mask_names_every_bit_of_it_known_or_not() -> None:
@@ -91,13 +91,13 @@ def test_neighbours_that_compute_are_unfit_and_idle_ones_are_said() -> None:
 
 
 def test_who_is_a_neighbour() -> None:
-    assert others([], [7], {}) == ()
-    assert others([7], [7], {7: 90}) == ()
-    assert others([9, 7, 8], [7], {9: 30}) == (Neighbour(8, 0), Neighbour(9, 30))
-    assert others([9], [], {}) == (Neighbour(9, 0),)
-    assert others([9, 7], [7], None) == (Neighbour(9, None),)
+    assert other_processes([], [7], {}) == ()
+    assert other_processes([7], [7], {7: 90}) == ()
+    assert other_processes([9, 7, 8], [7], {9: 30}) == (Neighbour(8, 0), Neighbour(9, 30))
+    assert other_processes([9], [], {}) == (Neighbour(9, 0),)
+    assert other_processes([9, 7], [7], None) == (Neighbour(9, None),)
     # Ours must be among them and is not: another pid namespace numbered them.
-    assert others([100_009, 100_010], [7], {100_009: 50}) is None
+    assert other_processes([100_009, 100_010], [7], {100_009: 50}) is None
 
 
 def test_a_falling_clock_and_a_warming_device_are_said() -> None:

@@ -13,11 +13,11 @@ import torch
 from grader.course.assignment import Assignment
 from grader.course.catalogue import assignments, right_answer
 from grader.course.course import Threshold
-from grader.judging.running.execution import CapturedCalls, Done, GpuFailure, Taken
+from grader.judging.running.execution import CapturedCalls, GpuFailure, ReplaySeconds
 from grader.judging.running.lane import LANE
 from grader.judging.speed.baselines import scalars
-from grader.judging.speed.measure import Bounds, Measured, Measurement, Timed
-from grader.judging.speed.pool import Pool, Wrong
+from grader.judging.speed.measure import Bounds, MeasuredCase, Measurement, TimedCall
+from grader.judging.speed.pool import Pool, ReplayFault
 from grader.judging.speed.replays import Replays
 from tests.assignments.tiny import tiny
 
@@ -39,18 +39,18 @@ class Oracle:
     replays: int = 0
     captured: list[Sequence[int]] = field(default_factory=list)
 
-    def bind(self, slots: Sequence[Any], look: Any) -> None:
+    def bind(self, slots: Sequence[Any], sample: Any) -> None:
         self.bound += 1
 
-    def run(self, program: int, slot: int, *, seconds: float) -> Done:
+    def run(self, program: int, slot: int, *, seconds: float) -> list[int]:
         self._answer([slot])
-        return Done()
+        return []
 
-    def capture(self, program: int, slots: Sequence[int], look: Any, *, seconds: float) -> CapturedCalls:
+    def capture(self, program: int, slots: Sequence[int], sample: Any, *, seconds: float) -> CapturedCalls:
         self.captured.append(slots)
         return CapturedCalls(len(self.captured) - 1, True)
 
-    def replay(self, captured: CapturedCalls, *, seconds: float) -> Taken:
+    def replay(self, captured: CapturedCalls, *, seconds: float) -> ReplaySeconds:
         slots = self.captured[captured.number]
         self._answer(slots)
         self.replays += 1
@@ -58,7 +58,7 @@ class Oracle:
             self.pool.slots()[slots[-1]]["out"].tensor.add_(1)
         self._look()
         took = self.seconds * len(slots)
-        return Taken(took, self.forged * took)
+        return ReplaySeconds(took, self.forged * took)
 
     def _answer(self, slots: Sequence[int]) -> None:
         numbers = scalars(self.assignment, tiny(self.assignment))
@@ -67,7 +67,7 @@ class Oracle:
             slot["out"].tensor.copy_(right_answer(self.assignment, {**inputs, **numbers}))
 
     def _look(self) -> None:
-        one = self.pool.look
+        one = self.pool.sample
         target = one.target.tensor
         whole = one.source.memory[: len(one.source.memory) // target.itemsize * target.itemsize].view(target.dtype)
         torch.index_select(whole, 0, one.positions.tensor, out=target)
@@ -91,11 +91,11 @@ def measurement(
     case = tiny(assignment)
     numbers = scalars(assignment, case)
     ours = Oracle(assignment, pool, BASELINE)
-    baselines: Any = SimpleNamespace(counts={}, compiled={}, warm_until=0.0, program=lambda *names: 1)
+    baselines: Any = SimpleNamespace(counts={}, compiled_seconds={}, warm_until=0.0, program=lambda *names: 1)
     theirs: Any = Oracle(assignment, pool, STUDENT, wrong_at, forged)
     plan: Any = None
     return Measurement(
-        Timed(assignment, case, SLOTS, plan, [], numbers), Replays(theirs, 0, numbers, pool, 10.0),
+        TimedCall(assignment, case, SLOTS, plan, [], numbers), Replays(theirs, 0, numbers, pool, 10.0),
         Replays(ours, 0, numbers, pool, 10.0), baselines,  # type: ignore[arg-type]
         Bounds(Threshold(floor=0.5, target=1.5), 10.0, until)), baselines
 
@@ -103,11 +103,11 @@ def measurement(
 def test_a_case_is_measured_step_by_step(assignment: Assignment, pool: Pool) -> None:
     case, baselines = measurement(assignment, pool)
     found = case.take()
-    assert isinstance(found, Measured) and found.notes == [] and found.slots == SLOTS
-    assert (*found.blocks.ratios, found.compiled / STUDENT) == pytest.approx(
+    assert isinstance(found, MeasuredCase) and found.notes == [] and found.slots == SLOTS
+    assert (*found.blocks.ratios, found.compiled_baseline / STUDENT) == pytest.approx(
         (BASELINE / STUDENT,) * (len(found.blocks.ratios) + 1))
     name = assignment.name, tiny(assignment).name
-    assert baselines.counts == {name: 3} and baselines.compiled == {name: found.compiled}
+    assert baselines.counts == {name: 3} and baselines.compiled_seconds == {name: found.compiled_baseline}
     # A power-bound device is at its pace afterwards.
     assert (baselines.warm_until > 0) == (name[0] == "gemm")
 
@@ -123,7 +123,7 @@ def test_only_a_baseline_finds_contents_again(
 
     monkeypatch.setattr(pool, "draw", noted)
     case, _ = measurement(assignment, pool)
-    assert isinstance(case.take(), Measured)
+    assert isinstance(case.take(), MeasuredCase)
     # A product's numbers take power, and so time.
     assert {(True, False)} < {*drawn} and (True, True) not in drawn
     assert ((False, True) in drawn) == (assignment.name == "silu")
@@ -132,7 +132,7 @@ def test_only_a_baseline_finds_contents_again(
 def test_a_wrong_answer_in_any_replay_ends_it(assignment: Assignment, pool: Pool) -> None:
     case, _ = measurement(assignment, pool, wrong_at=14)
     found = case.take()
-    assert isinstance(found, Wrong) and found.what == "values" and found.count > 0
+    assert isinstance(found, ReplayFault) and found.what == "values" and found.count > 0
 
 
 def test_without_time_there_is_no_result(assignment: Assignment, pool: Pool) -> None:
@@ -154,6 +154,6 @@ def test_where_the_devices_clock_says_less_the_hosts_counts(
     monkeypatch.setattr(LANE, "still", noted)
     case, _ = measurement(assignment, pool, forged=0.5)
     found = case.take()
-    assert isinstance(found, Measured) and stills == ["still"]
+    assert isinstance(found, MeasuredCase) and stills == ["still"]
     assert found.blocks.ratios == pytest.approx([BASELINE / STUDENT] * len(found.blocks.ratios))
     assert found.notes == ["Measured by the host's clock: the device's clock said less."]

@@ -9,16 +9,16 @@ from torch import Tensor
 
 from grader.course.cases import Case, TimedCase
 from grader.course.catalogue import assignments, right_answer
-from grader.judging.answers.compare import poison_, poisoned
+from grader.errors import InfrastructureError
+from grader.judging.answers.compare import poison_, poison_mask
 from grader.judging.running.buffers import DTYPES
 from grader.judging.running.device import FreeMemory
 from grader.judging.speed import measure
 from grader.judging.speed.baselines import scalars
-from grader.judging.speed.checks import Checks, Laid
+from grader.judging.speed.checks import FlatInput, SlotChecks
 from grader.judging.speed.measure import largest_fitting
-from grader.judging.speed.pool import Pool, Wrong, slot_bytes
+from grader.judging.speed.pool import Pool, ReplayFault, slot_bytes
 from grader.kit.author import rows_of
-from grader.sandbox.forkserver.handle import InfrastructureError
 from tests.assignments.tiny import tiny
 from tests.judging.speed.several import SEVERAL, SMALL
 from tests.judging.toys import BLEND
@@ -57,12 +57,12 @@ def answer(name: str, pool: Pool) -> list[Tensor]:
         slot["out"].tensor.copy_(right_answer(
             ASSIGNMENTS[name], {**inputs, **scalars(ASSIGNMENTS[name], case_of(name))}))
         outputs.append(slot["out"].tensor)
-    look(pool)
+    sample(pool)
     return outputs
 
 
-def look(pool: Pool) -> None:
-    one = pool.look
+def sample(pool: Pool) -> None:
+    one = pool.sample
     target = one.target.tensor
     whole = one.source.memory[: len(one.source.memory) // target.itemsize * target.itemsize].view(target.dtype)
     torch.index_select(whole, 0, one.positions.tensor, out=target)
@@ -74,8 +74,8 @@ def test_right_answers_pass_and_contents_are_never_the_same(name: str, pool: Poo
     for _ in range(2):
         draw(name, pool)
         slots = pool.slots()
-        assert all(bool(poisoned(slot["out"].tensor).all()) for slot in slots)
-        assert pool.check(COUNT, looked=False) is not None
+        assert all(bool(poison_mask(slot["out"].tensor).all()) for slot in slots)
+        assert pool.check(COUNT, sampled=False) is not None
         seen.append([slot[key].tensor.clone() for slot in slots for key in slot if key != "out"])
         answer(name, pool)
         assert pool.check(COUNT) is None
@@ -90,9 +90,9 @@ def test_a_wrong_element_is_told_with_its_place(name: str, pool: Pool) -> None:
     draw(name, pool)
     outputs = answer(name, pool)
     outputs[1].view(-1)[17] = outputs[1].view(-1)[17] * 2 + 1
-    look(pool)
+    sample(pool)
     wrong = pool.check(COUNT)
-    assert isinstance(wrong, Wrong) and (wrong.what, wrong.count) == ("values", 1)
+    assert isinstance(wrong, ReplayFault) and (wrong.what, wrong.count) == ("values", 1)
     assert wrong.total == outputs[1].numel() and wrong.worst is not None
     columns = outputs[1].shape[-1]
     assert wrong.worst.index == ([17] if outputs[1].dim() == 1 else list(divmod(17, columns)))
@@ -103,19 +103,19 @@ def test_what_is_written_after_the_end_or_beside_a_tensor_is_told(name: str, poo
     draw(name, pool)
     outputs = answer(name, pool)
     outputs[2].add_(1)
-    assert pool.check(COUNT) == Wrong("late")
+    assert pool.check(COUNT) == ReplayFault("late")
     draw(name, pool)
     outputs = answer(name, pool)
     # A kernel can write where the places are kept, and what was found there.
-    pool.look.positions.tensor.fill_(pool.look.positions.tensor[0].item())
-    look(pool)
+    pool.sample.positions.tensor.fill_(pool.sample.positions.tensor[0].item())
+    sample(pool)
     outputs[2].add_(1)
-    assert pool.check(COUNT) == Wrong("late")
+    assert pool.check(COUNT) == ReplayFault("late")
     draw(name, pool)
     answer(name, pool)
     piece = pool.slots()[0]["out"]
     piece.arena.memory[piece.offset - 8] ^= 1
-    assert pool.check(COUNT) == Wrong("outside")
+    assert pool.check(COUNT) == ReplayFault("outside")
 
 
 CHANGES: dict[str, Callable[[Tensor, Tensor], object]] = {
@@ -135,8 +135,8 @@ def test_checks_find_the_slot(change: str) -> None:
     for part in memory.view(COUNT, 2000, 64):
         part.copy_(silu.make_inputs(case, generator)["x"])
         inputs.append({"x": part})
-    laid = [Laid(memory.view(torch.int32), torch.arange(COUNT) * 2000 * 64, 2000 * 64)]
-    checks = Checks(silu, case, inputs, laid, generator)
+    flat_inputs = [FlatInput(memory.view(torch.int32), torch.arange(COUNT) * 2000 * 64, 2000 * 64)]
+    checks = SlotChecks(silu, case, inputs, flat_inputs, generator)
     outputs = [right_answer(silu, one).float() for one in inputs]
     CHANGES[change](inputs[1]["x"], outputs[1])
     assert checks.doubtful([{"out": output} for output in outputs]) == ([] if change == "nothing" else [1])
@@ -156,22 +156,23 @@ def test_checks_of_bytes_find_the_slot_and_doubt_no_answer_for_holding_the_poiso
     generator = torch.Generator().manual_seed(1)
     memory = torch.randint(256, (COUNT * 2 * 200 * 64,), generator=generator, dtype=torch.uint8)
     inputs = [{"x": x, "y": y} for x, y in memory.view(COUNT, 2, 200, 64)]
-    laid = [Laid(memory, (2 * torch.arange(COUNT) + one) * 200 * 64, 200 * 64) for one in range(2)]
-    checks = Checks(blend, Case(name="large", sizes={"M": 200, "N": 64}), inputs, laid, generator)
+    flat_inputs = [FlatInput(memory, (2 * torch.arange(COUNT) + number) * 200 * 64, 200 * 64) for number in range(2)]
+    checks = SlotChecks(blend, Case(name="large", sizes={"M": 200, "N": 64}), inputs, flat_inputs, generator)
     outputs = [right_answer(blend, one).to(torch.uint8) for one in inputs]
-    assert all(bool(poisoned(output).any()) for output in outputs)
+    assert all(bool(poison_mask(output).any()) for output in outputs)
     BYTE_CHANGES[change](inputs[1]["x"], outputs[1])
     assert checks.doubtful([{"out": output} for output in outputs]) == ([] if change == "nothing" else [1])
 
 
 Changed = Callable[[dict[str, Tensor]], object]
-BY_OUTPUT: dict[str, tuple[Changed, Wrong]] = {
-    "an update": (lambda slot: slot["state"][3, 1].zero_(), Wrong("values", "state", 1, 21)),
-    "whole numbers": (lambda slot: slot["picked"][5].add_(1 << 60), Wrong("values", "picked", 1, 7)),
-    "what is compared whole": (lambda slot: slot["total"][4].add_(1e-6), Wrong("values", "total", 1, 5)),
-    "never written": (lambda slot: poison_(slot["out"]), Wrong("values", "out", 35, 35, 35)),
-    "a bool": (lambda slot: slot["kept"][6, 4].logical_not_(), Wrong("values", "kept", 1, 35)),
-    "one that is no bool": (lambda slot: slot["kept"].view(torch.uint8)[6].fill_(7), Wrong("values", "kept", 5, 35)),
+BY_OUTPUT: dict[str, tuple[Changed, ReplayFault]] = {
+    "an update": (lambda slot: slot["state"][3, 1].zero_(), ReplayFault("values", "state", 1, 21)),
+    "whole numbers": (lambda slot: slot["picked"][5].add_(1 << 60), ReplayFault("values", "picked", 1, 7)),
+    "what is compared whole": (lambda slot: slot["total"][4].add_(1e-6), ReplayFault("values", "total", 1, 5)),
+    "never written": (lambda slot: poison_(slot["out"]), ReplayFault("values", "out", 35, 35, 35)),
+    "a bool": (lambda slot: slot["kept"][6, 4].logical_not_(), ReplayFault("values", "kept", 1, 35)),
+    "one that is no bool": (
+        lambda slot: slot["kept"].view(torch.uint8)[6].fill_(7), ReplayFault("values", "kept", 5, 35)),
 }
 
 
@@ -190,11 +191,11 @@ def test_of_several_outputs_the_wrong_one_is_told(change: str) -> None:
                     slot[output.name].copy_(answer)
             found, wrong = BY_OUTPUT.get(change, (lambda slot: None, None))
             found(slots[1])
-            look(pool)
-            told = pool.check(COUNT)
-            assert told == wrong if told is None else replace(told, worst=None) == wrong
+            sample(pool)
+            fault = pool.check(COUNT)
+            assert fault == wrong if fault is None else replace(fault, worst=None) == wrong
             slots[2]["picked"][-1] += 1
-            assert pool.check(COUNT) == Wrong("late")
+            assert pool.check(COUNT) == ReplayFault("late")
     finally:
         pool.close()
 
@@ -203,7 +204,7 @@ def test_of_several_outputs_the_wrong_one_is_told(change: str) -> None:
 def test_checks_look_at_every_output(change: str) -> None:
     generator = torch.Generator().manual_seed(1)
     inputs = [{**SEVERAL.make_inputs(SMALL, generator), "factor": 3, "negative": True} for _ in range(COUNT)]
-    checks = Checks(SEVERAL, SMALL, inputs, [], generator)
+    checks = SlotChecks(SEVERAL, SMALL, inputs, [], generator)
     answered = [{output.name: answer.to(DTYPES[output.dtype]) for output, answer in zip(
         SEVERAL.outputs, SEVERAL.oracle(**one), strict=True)} for one in inputs]
     if change in BY_OUTPUT:
@@ -224,14 +225,14 @@ def test_tensors_may_have_gaps(change: str) -> None:
             slots = [{name: piece.tensor for name, piece in slot.items()} for slot in pool.slots()]
             assert slots[0]["x"].stride() == (8, 1) and slots[0]["out"].stride() == (1, 8)
             for slot in slots:
-                assert bool(poisoned(slot["out"]).all())
+                assert bool(poison_mask(slot["out"]).all())
                 slot["out"].copy_(right_answer(ASSIGNMENTS["silu"], {"x": slot["x"]}))
             if change != "nothing":
-                one = slots[1]["x" if change.endswith("x") else "out"]
-                one.as_strided((1,), (1,), one.storage_offset() + (0 if change == "an element" else 7)).fill_(77)
-            look(pool)
-            told = pool.check(COUNT)
-            assert (told.what if told else "nothing") == {"nothing": "nothing", "an element": "values"}.get(
+                tensor = slots[1]["x" if change.endswith("x") else "out"]
+                tensor.as_strided((1,), (1,), tensor.storage_offset() + (0 if change == "an element" else 7)).fill_(77)
+            sample(pool)
+            fault = pool.check(COUNT)
+            assert (fault.what if fault else "nothing") == {"nothing": "nothing", "an element": "values"}.get(
                 change, "outside")
     finally:
         pool.close()
@@ -259,13 +260,13 @@ def test_an_oracle_may_be_given_the_answer(change: str) -> None:
     try:
         pool.draw(COUNT, {})
         slots = [{name: piece.tensor for name, piece in slot.items()} for slot in pool.slots()]
-        checks = Checks(DROPOUT, case, [{"x": slot["x"]} for slot in slots], [], generator)
+        checks = SlotChecks(DROPOUT, case, [{"x": slot["x"]} for slot in slots], [], generator)
         for slot in slots:
             slot["out"].copy_(2 * slot["x"])
             (changed if slot is slots[1] else DROPPED["half"][0])(slot["out"])
-        look(pool)
-        found = pool.check(COUNT)
-        assert (found.what if found else "") == what
+        sample(pool)
+        fault = pool.check(COUNT)
+        assert (fault.what if fault else "") == what
         assert checks.doubtful([{"out": slot["out"]} for slot in slots]) == ([1] if what else [])
     finally:
         pool.close()

@@ -8,11 +8,11 @@ import pytest
 
 from grader.course.cases import Case
 from grader.course.catalogue import assignments
-from grader.judging.running.execution import CapturedCalls, Taken
+from grader.judging.running.execution import CapturedCalls, ReplaySeconds
 from grader.judging.speed.pool import Pool
 from grader.judging.speed.replays import Replays
 
-EMPTY, SLOT = Taken(host=40e-6, device=15e-6), 1e-3
+EMPTY, SLOT = ReplaySeconds(host=40e-6, device=15e-6), 1e-3
 
 
 @dataclass
@@ -25,15 +25,15 @@ class Clocks:
     replays: int = 0
     captured: list[int] = field(default_factory=list)
 
-    def capture(self, program: int, slots: range, look: object = None, *, seconds: float) -> CapturedCalls:
+    def capture(self, program: int, slots: range, sample: object = None, *, seconds: float) -> CapturedCalls:
         self.captured.append(len(slots))
         return CapturedCalls(len(self.captured) - 1, True)
 
-    def replay(self, captured: CapturedCalls, *, seconds: float) -> Taken:
+    def replay(self, captured: CapturedCalls, *, seconds: float) -> ReplaySeconds:
         own = SLOT * self.captured[captured.number]
         self.replays += 1
         late = self.noise[self.replays % len(self.noise)]
-        return Taken(EMPTY.host + own + late, EMPTY.device + self.forged * own)
+        return ReplaySeconds(EMPTY.host + own + late, EMPTY.device + self.forged * own)
 
 
 @pytest.fixture

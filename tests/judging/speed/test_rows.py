@@ -11,7 +11,7 @@ from grader.course.parameters import Inputs
 from grader.judging.answers.compare import poison_
 from grader.judging.answers.rows import SlotCheck, answers_and_tolerances, row_check, whole_check
 from grader.judging.running.buffers import DTYPES
-from grader.judging.speed.checks import Checks
+from grader.judging.speed.checks import SlotChecks
 from grader.kit.author import rows_of
 from tests.judging.contract import APPEND, ROWS
 from tests.rows import each_row
@@ -29,12 +29,12 @@ def _slots(name: str) -> list[Inputs]:
     return [{**one, **numbers} for one in drawn]
 
 
-@pytest.mark.parametrize("name", [one.name for one in CHECKED])
+@pytest.mark.parametrize("name", [assignment.name for assignment in CHECKED])
 def test_oracles_of_ours_answer_for_all_slots_at_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assignment, slots = assignments()[name], _slots(name)
-    stacked = {key: torch.stack([one[key] for one in slots]) if isinstance(value, torch.Tensor) else value
+    stacked = {key: torch.stack([slot[key] for slot in slots]) if isinstance(value, torch.Tensor) else value
                for key, value in slots[0].items()}
-    expected = [answer_and_tolerance(assignment, one) for one in slots]
+    expected = [answer_and_tolerance(assignment, slot) for slot in slots]
     # What is left where vmap cannot: it must not be needed.
     monkeypatch.setattr(torch, "stack", None)
     answers, allowed = answers_and_tolerances(assignment, [assignment.output.name], stacked, {})[assignment.output.name]
@@ -53,10 +53,10 @@ def test_an_oracle_that_decides_by_values_answers_for_each_slot() -> None:
     assert allowed is None and answers.tolist() == [[[1.0, 2.0]], [[1.0, 2.0]]]
 
 
-@each_row("name", [one.name for one in CHECKED])
+@each_row("name", [assignment.name for assignment in CHECKED])
 def test_the_slot_with_a_wrong_row_is_found(name: str) -> None:
     assignment, slots = assignments()[name], _slots(name)
-    outputs = [answer_and_tolerance(assignment, one)[0].to(DTYPES[assignment.output.dtype]) for one in slots]
+    outputs = [answer_and_tolerance(assignment, slot)[0].to(DTYPES[assignment.output.dtype]) for slot in slots]
     whole = assignment.model_copy(update={"rows": None})
     generator = torch.Generator().manual_seed(1)
     for check in (row_check(assignment, [assignment.output.name], slots, len(outputs[0]), generator),
@@ -87,11 +87,11 @@ def test_outputs_that_take_the_same_rows_share_an_oracle_run() -> None:
     assignment = ROWS.model_copy(update={"answers": by_row, "oracle": oracle})
     case = Case(name="3x5", sizes={"M": 3, "N": 5})
     slots = [assignment.make_inputs(case, torch.Generator().manual_seed(seed)) for seed in range(SLOTS)]
-    checks = Checks(assignment, case, slots, [], torch.Generator().manual_seed(1))
+    checks = SlotChecks(assignment, case, slots, [], torch.Generator().manual_seed(1))
     for wrong in ("", "total", "largest", "place"):
-        outputs = [dict(zip(("total", "largest", "place"), oracle(**one), strict=True)) for one in slots]
-        stored = [{name: value if value.dtype == torch.int64 else value.float() for name, value in one.items()}
-                  for one in outputs]
+        outputs = [dict(zip(("total", "largest", "place"), oracle(**slot), strict=True)) for slot in slots]
+        stored = [{name: value if value.dtype == torch.int64 else value.float() for name, value in output.items()}
+                  for output in outputs]
         if wrong:
             stored[2][wrong] = stored[2][wrong] + 3
         ran.clear()
@@ -105,8 +105,8 @@ def test_a_cache_of_which_one_row_is_not_replaced_is_found_each_time() -> None:
 
     assignment, case = APPEND.model_copy(update={"rows": rows}), Case(name="large", sizes={"M": 4096, "N": 2})
     slots = [assignment.make_inputs(case, torch.Generator().manual_seed(seed)) for seed in range(SLOTS)]
-    right = [{"cache": answer_and_tolerance(assignment, one)[0].float()} for one in slots]
+    right = [{"cache": answer_and_tolerance(assignment, slot)[0].float()} for slot in slots]
     for seed in range(8):
-        checks = Checks(assignment, case, slots, [], torch.Generator().manual_seed(seed))
+        checks = SlotChecks(assignment, case, slots, [], torch.Generator().manual_seed(seed))
         assert checks.doubtful(right) == []
         assert checks.doubtful([right[0], {"cache": slots[1]["cache"]}, right[2]]) == [1]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.judging.running.kept_builds import KeptBuilds
+from grader.judging.running.build_cache import BuildCache
 from grader.judging.running.lane import user_cache
 from grader.languages.cuda.text import EntryText, split
 from grader.languages.cuda.toolkit import problem, toolkit
@@ -15,7 +15,7 @@ from grader.plan.plan import Kernel
 
 needs_nvcc = pytest.mark.skipif(problem() != "", reason=f"no nvcc: {problem()}")
 HOST = "-fPIC,-fno-optimize-sibling-calls"
-KEPT = KeptBuilds(user_cache() / "tests")
+KEPT = BuildCache(user_cache() / "tests")
 """PTX that nvcc has made for these tests, in any run, clone and worker, known by its source, options and toolkit."""
 
 

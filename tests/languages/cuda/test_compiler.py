@@ -11,7 +11,7 @@ from grader.judging.plans.compilation import canonical_texts, compile_kernels
 from grader.judging.running import lane
 from grader.languages.cuda.confined.compiler.main import MOST_STATIC, compile_kernel, fit_kernel
 from grader.plan import wire
-from grader.plan.compiled import Binary, Fits, Plain, Problem, Width
+from grader.plan.compiled import Binary, Fits, PlainArgument, Problem, Width
 from grader.plan.plan import Kernel
 from grader.sandbox.forkserver.conversation import Conversation
 from tests.languages.cuda.compiling import kernels_of, needs_nvcc
@@ -52,7 +52,7 @@ def test_a_launcher_adds_nothing_to_the_arguments(kernels: dict[str, Kernel]) ->
     found = _compiled(kernel)
     assert isinstance(found, Binary)
     assert found.metadata.name == kernel.symbol and found.metadata.shared == 0
-    assert found.metadata.operands == [Plain(argument=0), Plain(argument=1), Plain(argument=2)]
+    assert found.metadata.operands == [PlainArgument(argument=0), PlainArgument(argument=1), PlainArgument(argument=2)]
 
 
 def test_the_code_names_no_file(kernels: dict[str, Kernel]) -> None:
@@ -82,7 +82,7 @@ def test_a_text_without_code_says_why(old: str, new: str, why: str, said: str, k
 
 def test_the_clock_and_the_processor_have_limits(kernels: dict[str, Kernel]) -> None:
     gone = _compiled(kernels["wide"], left=-1.0)
-    assert isinstance(gone, Problem) and gone.why == "no_turn"
+    assert isinstance(gone, Problem) and gone.why == "out_of_time"
     # Each of these divisions becomes a hundred instructions.
     body = "".join(f"\trem.s64 %rd{1 + n % 4}, %rd{1 + n * 3 % 4}, %rd{1 + n * 7 % 4};\n" for n in range(20_000))
     text = kernels["wide"].text.replace("\tret;", body + "\tst.global.u64 [%rd1], %rd2;\n\tret;")
@@ -95,13 +95,13 @@ def test_a_confined_process_compiles(kernels: dict[str, Kernel]) -> None:
     some = [kernels["wide"], kernels["much"]]
 
     def start() -> Conversation:
-        return lane.LANE.station.converse("cuda/compiler", limits)
+        return lane.LANE.fork_server.fork("cuda/compiler", limits)
 
     try:
-        texts = canonical_texts(start, [*(one.text for one in some), ".version 9.0"], "sm_90", seconds=60)
-        assert texts == [*(one.text for one in some), ""]
+        texts = canonical_texts(start, [*(kernel.text for kernel in some), ".version 9.0"], "sm_90", seconds=60)
+        assert texts == [*(kernel.text for kernel in some), ""]
         found = compile_kernels(start, some, "sm_90", seconds=60, fitting=[kernels["tile"]])
         assert isinstance(found, list)
         assert [type(one) for one in found] == [Binary, Problem, Fits]
     finally:
-        lane.LANE.hang_up()
+        lane.LANE.end_workers()

@@ -6,30 +6,14 @@ import pytest
 
 from grader.course import catalogue
 from grader.course.forms import WrittenParameter
+from grader.languages import Outline
 from grader.languages.cuda import FRONT_END
 from grader.languages.cuda.source import KernelDeclaration, kernel_declarations, outline, stub_line
 from grader.plan.plan import DType
+from tests.rows import beside
 
-FILE = """#include <cuda_runtime.h>
-#define SQUARE(x) ((x) * (x)) // void hidden(int) {
-/* __global__ void commented(float *a) { } */
-const char *text = "__global__ void quoted(int n) {";
-__device__ inline float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
-
-template <typename T, int BLOCK = 256>
-__global__ void __launch_bounds__(BLOCK) silu_kernel(const T *__restrict__ input, T *output, int n,
-                                                     float scale = SQUARE(2), int (&shape)[3], unsigned) {
-    if (n > 0) { output[0] = sigmoid(input[0]); }
-}
-__global__ void nothing() {}
-static __global__ void later(float *x);
-
-void silu(float *input, float *output, int n) {
-    // not written yet: silu
-    auto bigger = [=](int i) { return i; };
-    silu_kernel<float><<<(n + 255) / 256, 256>>>(input, output, n);
-}
-"""
+DATA = beside(__file__)
+FILE: str = DATA["file"]
 
 
 def test_functions_and_stubs_of_a_file() -> None:
@@ -54,13 +38,15 @@ def test_a_stub_says_so_in_a_comment(text: str) -> None:
     assert outline(text).stubs == {"gemm"}
 
 
-@pytest.mark.parametrize("text", ["/*" * 100_000, "(" * 300_000, "f(" * 100_000 + ")" * 100_000 + "{", "\"" * 200_000,
-                                  "__global__ void k(" + "int a," * 50_000 + "int b) {}", "__global__ f() {" * 30_000,
-                                  "//\\\n" * 100_000, "#\\\n" * 100_000, "// not written yet: " * 20_000])
-def test_a_hostile_file_is_read_in_little_time(text: str) -> None:
+@pytest.mark.parametrize(("text", "defined", "kernels"), [
+    ("/*" * 100_000, "", 0), ("(" * 300_000, "", 0), ("f(" * 100_000 + ")" * 100_000 + "{", "f", 0),
+    ("\"" * 200_000, "", 0), ("__global__ void k(" + "int a," * 50_000 + "int b) {}", "k", 1),
+    ("__global__ f() {" * 30_000, "f", 30_000), ("//\\\n" * 100_000, "", 0), ("#\\\n" * 100_000, "", 0),
+    ("// not written yet: " * 20_000, "", 0)])
+def test_a_hostile_file_is_read_in_little_time(text: str, defined: str, kernels: int) -> None:
     # The suite's own limit ends a reader that tries a file again and again.
-    outline(text)
-    kernel_declarations(text)
+    assert outline(text) == Outline(frozenset(defined))
+    assert len(kernel_declarations(text)) == kernels
 
 
 def test_signatures_are_those_of_the_course() -> None:

@@ -6,36 +6,15 @@ import re
 import numpy as np
 import pytest
 
-from grader.languages import Foreign
+from grader.languages import ForeignCode
 from grader.languages.cuda.text import EntryText, argument_names, canonical, check_launch, read_kernel, split
 from grader.plan.plan import Argument, Float, InnerPointer, Integer, Kernel, Launch, Malformed, Pointer, Structure
 from tests.languages.cuda.compiling import kernel_of, needs_nvcc, ptx_of
-from tests.rows import each_row
+from tests.rows import beside, each_row
 from tests.simulation.ptx.launching import empty, run, tensor
 
-SOURCE = """#include <cstdio>
-__constant__ float scale[2] = {1.5f, -2};
-__device__ int counter;
-struct Pair { float *to; int n; };
-__device__ float twice(float x) {
-  return x + x;
-}
-__device__ __noinline__ float slow(float x, int n) { for (int i = 0; i < n; i++) x = x * x + 1; return x; }
-template <int B> __global__ void __launch_bounds__(B) reduce(const float *__restrict__ input, float out[], Pair p) {
-  __shared__ float part[B];
-  int i = blockIdx.x * B + threadIdx.x;
-  part[threadIdx.x] = twice(input[i]) * scale[i & 1];
-  __syncthreads();
-  if (i == 0) printf("%d\\n", atomicAdd(&counter, 1));
-  out[i] = slow(part[B - 1 - threadIdx.x], p.n) + sinf(input[i]);
-  p.to[i] = 1;
-}
-__global__ void plain() {}
-static __global__ void own(double *) { static __device__ int hits; hits += 1; }
-void silu(float *a, float *b, double *c) {
-  reduce<32><<<1, 32>>>(a, b, Pair{b, 3}); plain<<<1, 1>>>(); own<<<1, 1>>>(c);
-}
-"""
+DATA = beside(__file__)
+SOURCE: str = DATA["source"]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +28,7 @@ def test_a_kernel_is_cut_out_with_what_it_reaches(entries: dict[str, EntryText])
     assert (entry.line, entry.most_threads) == (9, 32)
     assert entry.signature == ("u64", "u64", "b8[16]@8", "u64", "u64")
     assert argument_names(kernel_of(entry)) == ["input", "out", "p", "scale", "counter"]
-    assert [(one.symbol, one.contents) for one in entry.variables] == [
+    assert [(variable.symbol, variable.contents) for variable in entry.variables] == [
         ("scale", b"\0\0\xc0\x3f\0\0\0\xc0"), ("counter", b"\0\0\0\0")]
     assert "_Z4slowfi" in entry.text and "__cudart_i2opi_f" in entry.text and "hits" not in entry.text
     assert ".const" not in entry.text and ".section" not in entry.text and "//" not in entry.text
@@ -77,24 +56,7 @@ def test_every_text_is_read_again_as_it_is(entries: dict[str, EntryText]) -> Non
 
 
 @needs_nvcc
-@pytest.mark.parametrize(("source", "said", "line"), [
-    ("__device__ int c;\n__device__ __noinline__ int f(int i) { return c + i; }\n"
-     "__device__ __noinline__ int g(int i) { return i; }\n"
-     "__global__ void k(int *x) { int (*h)(int) = x[1] ? f : g; x[0] = h(1); c = 1; }",
-     "f uses the variable c and is called through a pointer", 2),
-    ("__device__ int t[2];\n__device__ int *p = t;\n__global__ void k(int *x) { x[0] = *p; }",
-     "begins with an address", 0),
-    ("__global__ void __cluster_dims__(2, 1, 1) k(int *x) {\n  x[0] = 1; }", "k has __cluster_dims__", 1),
-    ("__global__ void k(int **x) {\n  x[0] = (int *)malloc(4); }", "This kernel calls malloc", 2),
-    ("__global__ void k(int *x) {\n  int *a = new int[9];\n  a[threadIdx.x] = 1;\n  x[0] = *a;\n  delete[] a; }",
-     r"This kernel calls malloc \(or new\)", 2),
-    ("__global__ void k(int **x) {\n  free(x[0]); }", r"This kernel calls free \(or delete\)", 2),
-    ("__global__ void k(int *x) {\n  x[0] = 1;\n  asm volatile(\"pmevent 1;\"); }", "k has pmevent", 3),
-    ("#include <cuda_runtime.h>\n__global__ void k(float *x, cudaTextureObject_t t) {\n"
-     "  x[0] = tex1Dfetch<float>(t, 1); }", "k has tex.1d", 3),
-    ("__device__ __noinline__ int f(int a) {\n  asm volatile(\"brkpt;\");\n  return a; }\n"
-     "__global__ void k(int *x) {\n  x[0] = f(x[0]); }", "f has brkpt", 2),
-])
+@pytest.mark.parametrize(("source", "said", "line"), DATA["unplanned"])
 def test_a_kernel_that_no_plan_can_have_says_so_and_leaves_the_others(source: str, said: str, line: int) -> None:
     source += "\n__global__ void other(int *x) { x[0] = 2; }\n"
     entries = {entry.name: entry for entry in split(ptx_of(source), source)}
@@ -114,23 +76,14 @@ __device__ __noinline__ int h() { return c; }
 __global__ void k(int *x) { g(x); x[1] = h(); }
 """
     (entry,) = split(ptx_of(source), source)
-    assert not entry.unplanned and {one.name for one in entry.variables} == {"c", "d"}
+    assert not entry.unplanned and {variable.name for variable in entry.variables} == {"c", "d"}
     assert read_kernel(kernel_of(entry)) == () and canonical(entry.text) == entry.text
     x, hidden = empty(2), [tensor(np.frombuffer(one.contents, "i4").copy(), one.name) for one in entry.variables]
     assert run(entry.text, 1, 1, x, *hidden, entry=entry.symbol).findings == []
     assert x.values("i4").tolist() == [10, 4]
 
 
-ENTRY = """.version 9.0
-.target sm_90
-.address_size 64
-{module}.visible .entry k(.param .u64 param_0_x, .param .u32 param_1_n, .param .f32 param_2_,
-  .param .align 8 .b8 param_3_p[16])
-{{
-	.reg .b64 %rd<4>;
-{body}	ret;
-}}
-"""
+ENTRY: str = DATA["entry"]
 SIGNATURE = ["u64", "u32", "f32", "b8[16]@8"]
 STRING = ".global .align 1 .b8 $str[3] = {104, 105, 0};\n"
 PRINTF = ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);\n"
@@ -234,7 +187,7 @@ def test_a_kernel_is_of_the_library_whose_header_defines_it(file: str, found: st
     kernel = Kernel(language="cuda", name=entry.name, symbol=entry.symbol, text=entry.text,
                     signature=list(entry.signature))
     assert canonical(kernel.text) == kernel.text
-    assert read_kernel(kernel) == ((Foreign("library", found),) if found else ())
+    assert read_kernel(kernel) == ((ForeignCode("library", found),) if found else ())
 
 
 POINTER = Pointer(buffer=0)

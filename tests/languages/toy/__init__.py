@@ -16,10 +16,10 @@ ONE: dict[str, Callable[[Any], Any]] = {"exp": np.exp, "sigmoid": lambda x: 1 / 
 
 def read(text: str) -> tuple[str, list[str], str]:
     """Name, parameters and formula of a file. Raises Malformed."""
-    found = re.fullmatch(r"(\w+)\(([\w, ]*)\): (.+)", text.strip())
-    if found is None:
+    match = re.fullmatch(r"(\w+)\(([\w, ]*)\): (.+)", text.strip())
+    if match is None:
         raise Malformed("name(parameters): formula expected")
-    return found[1], found[2].split(", "), found[3]
+    return match[1], match[2].split(", "), match[3]
 
 
 def value(formula: str, known: Mapping[str, Any]) -> Any:
@@ -37,12 +37,12 @@ def value(formula: str, known: Mapping[str, Any]) -> Any:
 
 
 def _check_launch(launch: Launch, kernel: Kernel) -> None:
-    if [one.kind for one in launch.arguments] != kernel.signature:
+    if [argument.kind for argument in launch.arguments] != kernel.signature:
         raise Malformed("arguments of other kinds than the signature's")
 
 
 FRONT_END = FrontEnd(
     name="toy", suffix=".toy", read_kernel=lambda kernel: read(kernel.text)[3:], check_launch=_check_launch,
-    signature=lambda function, parameters: f"{function}({', '.join(one.name for one in parameters)}): …",
+    signature=lambda function, parameters: f"{function}({', '.join(parameter.name for parameter in parameters)}): …",
     argument_names=lambda kernel: read(kernel.text)[1], traits=lambda kernel: frozenset(), launch_options={},
     phrases=Phrases(catalogue(own=dict.fromkeys(needed(), "Compare it with the handout's."))))

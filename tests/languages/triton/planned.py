@@ -2,7 +2,6 @@
 more as the compiler's text for an older GPU, thread by thread."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -21,7 +20,6 @@ from grader.plan.device import TARGETS
 from grader.plan.limits import Budget
 from grader.plan.messages import Given, GivenScalar, GivenTensor, Loaded, Simulated, kernel_key
 from grader.plan.plan import Plan
-from grader.simulation.ptx.launch import SimulatedDevice
 from tests.languages.triton.planner.harness import Planner
 from tests.languages.triton.simulator.harness import memory
 
@@ -53,7 +51,7 @@ def plan_of(text: str, function: str, values: dict[str, Any], outputs: Sequence[
     assert isinstance(plan, Plan), plan
     texts = canonical([kernel.text for kernel in plan.kernels], 90)
     plan = plan.model_copy(update={"kernels": [
-        kernel.model_copy(update={"text": each}) for kernel, each in zip(plan.kernels, texts, strict=True)]})
+        kernel.model_copy(update={"text": text}) for kernel, text in zip(plan.kernels, texts, strict=True)]})
     check_kernels(plan.kernels, "triton")
     assert not check(plan, given, device=DEVICE, copies=False)
     return plan
@@ -80,10 +78,6 @@ def run_as_compiled(plan: Plan, values: dict[str, Any], outputs: Sequence[str]) 
         binaries[kernel_key(kernel)] = one
     machine = lowered(plan, binaries, "cuda")
     found = threads.run(
-        machine, _memories(machine, values), outputs=outputs, budget=Budget(10**10, 60), on=SimulatedDevice(DEVICE))
+        machine, _memories(machine, values), outputs=outputs, budget=Budget(10**10, 60), device=DEVICE)
     assert isinstance(found, Simulated), found
     return found
-
-
-def source(name: str) -> str:
-    return (Path(__file__).parent / "llm" / f"{name}.py").read_text(encoding="utf-8")

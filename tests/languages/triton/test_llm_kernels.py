@@ -8,9 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.plan.findings import Misaligned, OutOfBounds, Race, Undefined
-from tests.languages.triton.planned import plan_of, run_as_compiled, simulated, source
+from grader.plan.findings import MisalignedAccess, OutOfBounds, Race, UndefinedBehaviour
+from tests.languages.triton.planned import plan_of, run_as_compiled, simulated
+from tests.rows import beside
 
+DATA = beside(__file__)
 F32, F16, BF16 = torch.float32, torch.float16, torch.bfloat16
 I64, I32, I8 = torch.int64, torch.int32, torch.int8
 TOLERANCE = {F32: 2e-5, F16: 4e-3, BF16: 3e-2}
@@ -116,24 +118,23 @@ def near(got: Values, expected: Values) -> None:
 def test_a_kernel(file: str, function: str, make: Callable[..., Made], row: tuple[Any, ...]) -> None:
     values, expected = make(*row)
     outputs = list(expected)
-    plan = plan_of(source(file), function, values, outputs)
+    plan = plan_of(DATA[file], function, values, outputs)
     again = {name: value.clone() if isinstance(value, Tensor) else value for name, value in values.items()}
     found = simulated(plan, values, outputs)
-    assert not [one for one in found.findings if not isinstance(one, Undefined) or one.certain]
+    assert not [finding for finding in found.findings if not isinstance(finding, UndefinedBehaviour) or finding.certain]
     near(values, expected)
     compiled = run_as_compiled(plan, again, outputs)
-    assert not [one for one in compiled.findings if isinstance(one, OutOfBounds | Misaligned)
-                or (isinstance(one, Race) and one.certain)]
+    assert not [finding for finding in compiled.findings if isinstance(finding, OutOfBounds | MisalignedAccess)
+                or (isinstance(finding, Race) and finding.certain)]
     near(again, expected)
 
 
 @pytest.mark.parametrize("function", ["four", "integers", "philox"])
 def test_a_dropout_by_a_seed(function: str) -> None:
-    text = source("pieces")
     outs = []
     for seed in (42, 42, 2**40 + 7):
         values: Values = {"x": torch.rand(5000) + 1, "p": 0.25, "seed": seed, "out": torch.zeros(5000)}
-        plan = plan_of(text, function, values, ["out"])
+        plan = plan_of(DATA["pieces"], function, values, ["out"])
         again = {**values, "out": torch.zeros(5000)}
         simulated(plan, values, ["out"])
         kept = values["out"] != 0

@@ -1,12 +1,10 @@
 """The text of a kernel: what Triton's front end writes is read whole, what it never writes is refused."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.languages import Foreign
+from grader.languages import ForeignCode
 from grader.languages.triton.text import read_kernel, read_text
 from grader.plan.plan import Kernel, Malformed
 from tests.languages.triton import kernels
@@ -53,12 +51,12 @@ def test_a_kernel_of_triton_alone_has_nothing_foreign(kernel: Kernel) -> None:
 
 
 def test_assembly_is_found_and_libdevice_is_none() -> None:
-    assert read_kernel(ODD) == (Foreign("assembly", 'neg.f32 $0, $1; // "0"\n'),)
+    assert read_kernel(ODD) == (ForeignCode("assembly", 'neg.f32 $0, $1; // "0"\n'),)
 
 
 def test_a_foreign_function_is_found() -> None:
     text = ODD.text.replace("__nv_tanhf", "vprintf")
-    assert Foreign("function", "vprintf") in read_kernel(ODD.model_copy(update={"text": text}))
+    assert ForeignCode("function", "vprintf") in read_kernel(ODD.model_copy(update={"text": text}))
 
 
 def test_assembly_of_tritons_own_library_is_none() -> None:

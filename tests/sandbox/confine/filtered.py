@@ -46,6 +46,6 @@ def run(
 
 
 def printed(body: str, *args: object, **how: Any) -> str:
-    done = run(body, *args, **how)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    result = run(body, *args, **how)
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()

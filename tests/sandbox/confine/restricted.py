@@ -21,6 +21,7 @@ from grader.sandbox.confine import landlock
 
 CHILD_SECONDS = 20
 SECRET = "secret"
+NOBODY = 65534
 REFUSED = {"EACCES", "EXDEV", "EPERM"}
 # Where programs and what they load lie.
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/nix")
@@ -76,6 +77,20 @@ def in_child(body: Callable[[], Any]) -> Any:
     answer = json.loads(text or b'{"error": "the child died"}')
     assert "error" not in answer, answer["error"]
     return answer["value"]
+
+
+def by_nobody(body: Callable[[], Any]) -> Any:
+    """What `body` returns to a user without rights, in a forked child."""
+    if os.getuid() != 0:
+        pytest.skip("takes root to become another user")
+
+    def become() -> Any:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        return body()
+
+    return in_child(become)
 
 
 def outcome(action: Callable[[], Any]) -> str:

@@ -11,11 +11,12 @@ import pytest
 
 from grader.sandbox.confine import cgroup
 from grader.sandbox.confine.cgroup import Cgroup, NoCgroup
+from tests.sandbox.confine.restricted import NOBODY, by_nobody
 
 MEMORY_MB = 64
 PROCESSES = 12
 TIMEOUT = 30
-NOBODY = 65534
+
 # A shell, or first what it waited for.
 KILLED = {-9, 137}
 # Of a user on version 2, with systemd and without.
@@ -127,29 +128,15 @@ def test_what_a_dead_grader_left_is_swept_and_the_living_ones_are_not(group: Cgr
     assert living.close()
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_without_the_right_to_write_the_reason_is_told() -> None:
-    if os.getuid() != 0:
-        pytest.skip("takes root to become another user")
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
+    def refused() -> tuple[str, str]:
         try:
-            os.setgroups([])
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-            try:
-                cgroup.create(MEMORY_MB, PROCESSES)
-                text = "made one"
-            except NoCgroup as error:
-                text = f"{error.reason}|{error.remedy}"
-            os.write(write, text.encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as answer:
-        reason, _, remedy = answer.read().partition("|")
-    os.waitpid(pid, 0)
+            cgroup.create(MEMORY_MB, PROCESSES)
+        except NoCgroup as error:
+            return error.reason, error.remedy
+        return "made one", ""
+
+    reason, remedy = by_nobody(refused)
     assert reason.startswith((f"uid {NOBODY} cannot make a cgroup: ", "no cgroup with the controller ")), reason
     # Two runs on one machine have the same reason.
     assert "kernelmark-" not in reason, reason

@@ -15,15 +15,18 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import InfrastructureError
 from grader.plan import wire
 from grader.sandbox.confine import bubblewrap, processes
 from grader.sandbox.forkserver import handle as judges_fork_server
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
+from grader.sandbox.forkserver.handle import ForkServer
+from tests.rows import beside
 from tests.sandbox.confine.attacks import LIMITS, NONE, ROOT, SECONDS, USER, bare, tried
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
+ATTACKS = beside(__file__)
 APART = wire.Layers(namespaces=True, uid=USER if ROOT else None)
 
 
@@ -36,16 +39,6 @@ def skip_without_namespaces() -> None:
 # What the worker is left with
 
 
-SOCKETS = """
-    found = []
-    for name in os.listdir("/proc/self/fd"):
-        try:
-            if int(name) > 3 and stat.S_ISSOCK(os.fstat(int(name)).st_mode):
-                found.append(name)
-        except OSError:
-            pass
-    return "sockets " + " ".join(found) if found else "none"
-"""
 KEEPS_ALL = """
 def keep(control, output):
     control, output = os.dup(control), os.dup(output)
@@ -57,9 +50,9 @@ sandbox.keep_only = keep
 
 
 def test_a_worker_holds_no_descriptor_of_the_fork_servers() -> None:
-    assert tried(SOCKETS) == "none"
+    assert tried(ATTACKS["sockets"]) == "none"
     # Its channel to the judge, by which it asks for workers and for their end.
-    assert tried(SOCKETS, off=KEEPS_ALL).startswith("sockets ")
+    assert tried(ATTACKS["sockets"], off=KEEPS_ALL).startswith("sockets ")
 
 
 def test_a_worker_has_nothing_of_the_judges_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,16 +86,11 @@ def test_a_worker_does_not_see_the_machines_name(monkeypatch: pytest.MonkeyPatch
     assert tried(attack, layers=APART) == os.uname().nodename
 
 
-READ_PARENT = """
-    return "read" if open(f"/proc/{os.getppid()}/environ", "rb").read() else "nothing"
-"""
-
-
 def test_the_fork_server_is_hidden_from_a_worker_of_the_same_user() -> None:
     if ROOT:
         pytest.skip("root's fork server has privileges that its workers lack, which hides it as well")
-    assert tried(READ_PARENT).startswith("refused")
-    assert tried(READ_PARENT, off="processes.hide = lambda: None") == "read"
+    assert tried(ATTACKS["read_parent"]).startswith("refused")
+    assert tried(ATTACKS["read_parent"], off="processes.hide = lambda: None") == "read"
 
 
 @pytest.mark.parametrize("hidden", [True, False])
@@ -138,34 +126,19 @@ def test_a_process_with_a_lane_is_hidden(fork_server: ForkServer) -> None:
 # The worker's own file system
 
 
-FILES = """
-    for number in range(6):
-        with open(f"file-{number}", "wb") as file:
-            file.write(bytes(1 << 19))
-    return "managed"
-"""
-ENTRIES = """
-    for number in range(5000):
-        open(f"file-{number}", "w").close()
-    return "managed"
-"""
 ROOMY = """
 real = namespaces.new_mounts
 namespaces.new_mounts = lambda folder, **options: real(folder, **{**options, "megabytes": 64, "entries": 16384})
 """
 
 
-@pytest.mark.parametrize("attack", [FILES, ENTRIES], ids=["size", "entries"])
+@pytest.mark.parametrize("attack", [ATTACKS["files"], ATTACKS["entries"]], ids=["size", "entries"])
 def test_a_workers_file_system_is_bounded(attack: str) -> None:
     skip_without_namespaces()
     assert tried(attack, layers=APART).startswith("refused")
     assert tried(attack, off=ROOMY, layers=APART) == "managed"
 
 
-NUMBERS = """
-    # 1 is the first process of its namespace, 2 the worker: what else the fork server does is outside.
-    return " ".join(sorted(name for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()))
-"""
 NO_HIDEPID = """
 class Library:
     def __getattr__(self, name):
@@ -178,23 +151,17 @@ real, namespaces.libc = namespaces.libc, Library()
 
 def test_processes_of_another_user_are_not_listed() -> None:
     skip_without_namespaces()
-    assert tried(NUMBERS, layers=APART) == ""
-    assert tried(NUMBERS, off=NO_HIDEPID, layers=APART) == "1"
-
-
-ZEROES = """
-    with open("/dev/zero", "rb") as file:
-        return "read" if file.read(1) else ""
-"""
+    assert tried(ATTACKS["numbers"], layers=APART) == ""
+    assert tried(ATTACKS["numbers"], off=NO_HIDEPID, layers=APART) == "1"
 
 
 def test_a_worker_has_no_device_but_those_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     skip_without_namespaces()
     attack = "return ' '.join(sorted(os.listdir('/dev')))"
     assert tried(attack, layers=APART) == "null random shm urandom"
-    assert tried(ZEROES, layers=APART).startswith("refused")
+    assert tried(ATTACKS["zeroes"], layers=APART).startswith("refused")
     monkeypatch.setattr(bubblewrap, "DEVICES", ("/dev/null", "/dev/zero"))
-    assert tried(ZEROES, layers=APART) == "read"
+    assert tried(ATTACKS["zeroes"], layers=APART) == "read"
 
 
 def test_no_program_gives_more_rights_than_a_worker_has() -> None:
@@ -223,24 +190,10 @@ def test_no_program_gives_more_rights_than_a_worker_has() -> None:
 # The end of a worker
 
 
-DAEMON = """
-    read, write = os.pipe()
-    between = os.fork()
-    if between == 0:
-        os.setsid()
-        if os.fork() == 0:
-            os.write(write, str(os.getpid()).encode())
-            time.sleep(20)
-        os._exit(0)
-    os.waitpid(between, 0)  # until then the daemon is still below the worker, and dies with it
-    return os.read(read, 100).decode()
-"""
-
-
 def test_what_a_worker_has_orphaned_dies_with_it() -> None:
-    assert not Path(f"/proc/{tried(DAEMON)}").exists()
+    assert not Path("/proc", tried(ATTACKS["daemon"])).exists()
     # Without one that adopts orphans they fall out of the tree.
-    left = int(tried(DAEMON, off="processes.adopt_orphans = lambda: None"))
+    left = int(tried(ATTACKS["daemon"], off="processes.adopt_orphans = lambda: None"))
     try:
         assert Path(f"/proc/{left}").exists()
     finally:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.confine.restricted import (
+    NOBODY,
     REFUSED,
     Place,
     attempt,
@@ -25,7 +26,6 @@ from tests.sandbox.confine.restricted import (
     outcome,
 )
 
-NOBODY = 65534
 # prctl(2), ptrace(2)
 PR_SET_DUMPABLE, PR_SET_PTRACER = 4, 0x59616D61
 PTRACE_SEIZE = 0x4206

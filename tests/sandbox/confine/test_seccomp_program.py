@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import mmap
+import os
 import re
 import signal
 import socket
@@ -14,6 +15,7 @@ import pytest
 from grader.sandbox.confine import seccomp
 from grader.sandbox.confine.seccomp import ARCHITECTURES, EXAMINED, EXEC, NEWEST, REFUSED
 from tests.rows import each_row
+from tests.sandbox.confine.filtered import on_this_system, printed, run
 
 PID = 4321
 OTHER = 77
@@ -198,3 +200,36 @@ def test_numbers_are_those_of_the_kernels_headers(machine: str, header: str) -> 
             assert number_of(machine, call) == found[call], call
         else:
             assert (number_of(machine, call) or NEWEST) > max(found.values()), call
+
+
+@on_this_system
+def test_a_worker_may_still_signal_itself(text: str) -> None:
+    assert printed(text) == "\n".join(["handled"] * 4)
+    assert run("os.abort()").returncode == -signal.SIGABRT
+
+
+@on_this_system
+def test_ordinary_work_goes_on(text: str, tmp_path: Path) -> None:
+    assert printed(text, tmp_path) == "done"
+
+
+@on_this_system
+def test_a_sealed_memfd_arrives_with_a_message_and_the_answer_goes_back(text: str) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        memory = os.memfd_create("tensor", os.MFD_ALLOW_SEALING)
+        os.ftruncate(memory, 4096)
+        fcntl.fcntl(memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+        socket.send_fds(ours, [b"take"], [memory])
+        printed(text, theirs.fileno(), descriptors=(theirs.fileno(),))
+        assert ours.recv(100) == b"taken"
+        assert os.pread(memory, 5, 0) == b"hello"
+        os.close(memory)
+
+
+@on_this_system
+def test_torch_numpy_and_an_interpreted_kernel_work(text: str, tmp_path: Path) -> None:
+    # Triton reads a kernel's source from a file.
+    (tmp_path / "doubling.py").write_text(text)
+    before = "sys.path.insert(0, sys.argv[1])\nimport doubling"
+    assert printed("doubling.work(); print('done')", tmp_path, before=before) == "done"

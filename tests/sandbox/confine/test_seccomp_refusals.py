@@ -162,45 +162,25 @@ def test_no_other_process_is_looked_into_or_changed(way: str, victim: subprocess
 
 
 @on_this_system
-def test_every_thread_is_under_the_filter() -> None:
-    before = """
-        go, answer = threading.Event(), []
-        def work():
-            go.wait()
-            answer.append(call(column("socket"), socket.AF_UNIX, socket.SOCK_STREAM, 0))
-        thread = threading.Thread(target=work)
-        thread.start()
-    """
+def test_every_thread_is_under_the_filter(text: str) -> None:
     body = "go.set(); thread.join(); print(answer[0])"
-    assert printed(body, before=before) == str(errno.EPERM)
-    assert printed(body, before=before, filtered=False) == "0"
+    assert printed(body, before=text) == str(errno.EPERM)
+    assert printed(body, before=text, filtered=False) == "0"
 
 
 @on_this_system
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="32-bit calls are made with an instruction of x86's")
-def test_a_32_bit_call_kills() -> None:
+def test_a_32_bit_call_kills(text: str) -> None:
     # mov eax, 20 (getpid); int 0x80; ret
-    body = """
-        rights = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
-        memory = mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, rights)
-        memory.write(bytes.fromhex("b814000000cd80c3"))
-        ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))()
-    """
-    if run(body, filtered=False).returncode != 0:
+    if run(text, filtered=False).returncode != 0:
         pytest.skip("this kernel has no 32-bit calls")
-    assert run(body).returncode == -signal.SIGSYS
+    assert run(text).returncode == -signal.SIGSYS
 
 
 @on_this_system
-def test_programs_run_only_if_allowed() -> None:
-    body = """
-        try:
-            print(subprocess.run([sys.executable, "-S", "-c", "pass"]).returncode)
-        except PermissionError:
-            print("refused")
-    """
-    assert printed(body) == "refused"
-    assert printed(body, allow_exec=True) == "0"
+def test_programs_run_only_if_allowed(text: str) -> None:
+    assert printed(text) == "refused"
+    assert printed(text, allow_exec=True) == "0"
     # What is run is under the filter still.
     child = "import socket\ntry: socket.socket()\nexcept PermissionError: print('refused')"
     assert printed("subprocess.run([sys.executable, '-S', '-c', sys.argv[1]])", child, allow_exec=True) == "refused"
@@ -236,22 +216,9 @@ def test_what_is_shared_keeps_its_pages(way: str) -> None:
 
 
 @on_this_system
-def test_where_filters_are_refused_it_is_said() -> None:
+def test_where_filters_are_refused_it_is_said(text: str) -> None:
     # As in a container whose own filter refuses seccomp(2).
-    before = """
-        import struct
-        class Program(ctypes.Structure):
-            _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_char_p)]
-        # Loads the call's number; if it is seccomp's, answers EPERM, else lets the call through.
-        code = [(0x20, 0, 0, 0), (0x15, 0, 1, seccomp.ARCHITECTURES[os.uname().machine].seccomp),
-                (0x06, 0, 0, 0x50000 | errno.EPERM), (0x06, 0, 0, 0x7FFF0000)]
-        packed = b"".join(struct.pack("=HBBI", *one) for one in code)
-        assert seccomp.available()
-        libc.prctl(38, 1, 0, 0, 0)
-        assert libc.prctl(22, 2, ctypes.byref(Program(len(code), packed)), 0, 0) == 0
-        assert not seccomp.available()
-    """
-    failed = run("", before=before)
+    failed = run("", before=text)
     assert "PermissionError" in failed.stderr and "the seccomp filter was not taken" in failed.stderr
 
 

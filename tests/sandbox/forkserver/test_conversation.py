@@ -4,12 +4,12 @@ import pytest
 
 from grader.course.cases import Case
 from grader.course.catalogue import assignments
-from grader.judging.plans.planning import Planning, Wanted, plan_calls
+from grader.judging.plans.planning import Planning, RequestedCall, plan_calls
 from grader.plan import wire
 from grader.plan.device import TARGETS
 from grader.sandbox.confine import cgroup, processes
 from grader.sandbox.forkserver import clock, conversation
-from grader.sandbox.forkserver.conversation import Conversation, Lost
+from grader.sandbox.forkserver.conversation import Conversation, LostAnswer
 from grader.sandbox.forkserver.handle import OWN_MB, OWN_TASKS, ForkServer
 from grader.sandbox.forkserver.watchdog import Watchdog
 
@@ -24,74 +24,47 @@ def planned(
 ) -> Planning:
     """What comes of planning one call of a silu."""
     # The clock is not to run while the fork server starts.
-    _ = fork_server.versions
+    _ = fork_server.ready
     return plan_calls(
         lambda: Conversation(fork_server, "triton/planner", limits), assignments()["silu"], [source.encode()],
-        [Wanted(CASE, {})], TARGETS["sm_90"], lambda texts: texts, call_seconds=seconds,
+        [RequestedCall(CASE, {})], TARGETS["sm_90"], lambda texts: texts, call_seconds=seconds,
         until=clock.now() + seconds)
 
 
-def lost(found: Planning) -> Lost | None:
+def lost(found: Planning) -> LostAnswer | None:
     (outcome,) = found.outcomes
-    return outcome if isinstance(outcome, Lost) else None
+    return outcome if isinstance(outcome, LostAnswer) else None
 
 
 # A judge that does not see the channel close waits until the time is up.
 @pytest.mark.parametrize(("first", "kind"), [("os.close(3)", "protocol"), ("pass", "time_out")])
 def test_what_hangs_up_is_killed_before_its_time_is_up(fork_server: ForkServer, first: str, kind: str) -> None:
     text = f"import os, time\ndef silu(x, out):\n    {first}\n    time.sleep(30)"
-    found = lost(planned(fork_server, text, seconds=3))
-    assert found is not None and found.kind == kind, found
+    answer = lost(planned(fork_server, text, seconds=3))
+    assert answer is not None and answer.kind == kind, answer
     assert not processes.descendants(fork_server.pid)
 
 
 # By the C library: what goes through Python is refused.
-TOGETHER = """
-import ctypes, time
-def silu(x, out):
-    for _ in range(3):
-        if ctypes.CDLL(None).fork() == 0:
-            held = bytearray(110 << 20)
-            time.sleep(30)
-    time.sleep(2)
-"""
 
 
-def test_the_memory_of_all_processes_is_watched_while_the_judge_waits(
+def test_the_memory_of_all_processes_is_watched_while_the_judge_waits(text: str, 
     fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = lost(planned(fork_server, TOGETHER))
-    assert found is not None and found.kind == "out_of_memory", found
+    answer = lost(planned(fork_server, text))
+    assert answer is not None and answer.kind == "out_of_memory", answer
     monkeypatch.setattr(Watchdog, "check", lambda self: None)
-    assert lost(planned(fork_server, TOGETHER)) is None
+    assert lost(planned(fork_server, text)) is None
 
 
-FLOODS = """
-import os
-def silu(x, out):
-    for _ in range(80):
-        os.write(1, bytes(1 << 20))
-"""
-
-
-def test_what_is_printed_is_bounded(fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = lost(planned(fork_server, FLOODS))
-    assert found is not None and found.kind == "over_limit" and "printed" in found.message
+def test_what_is_printed_is_bounded(text: str, fork_server: ForkServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = lost(planned(fork_server, text))
+    assert answer is not None and answer.kind == "over_limit" and "printed" in answer.message
     monkeypatch.setattr(conversation, "MOST_PRINTED", 1 << 40)
-    assert lost(planned(fork_server, FLOODS)) is None
+    assert lost(planned(fork_server, text)) is None
 
 
-UNMAPPED = """
-import os
-def silu(x, out):
-    for number in range(12):
-        held = os.memfd_create(str(number))
-        for _ in range(64):
-            os.write(held, bytes(1 << 20))
-"""
-
-
-def test_memory_that_no_process_maps_is_bounded_by_the_cgroup_and_told_as_memory() -> None:
+def test_memory_that_no_process_maps_is_bounded_by_the_cgroup_and_told_as_memory(text: str) -> None:
     try:
         group = cgroup.create(OWN_MB, OWN_TASKS)
     except cgroup.NoCgroup as reason:
@@ -101,9 +74,9 @@ def test_memory_that_no_process_maps_is_bounded_by_the_cgroup_and_told_as_memory
     bounded = ForkServer(("triton/planner",), layers=NONE, cgroup=group)
     unbounded = ForkServer(("triton/planner",), layers=NONE)
     try:
-        found = lost(planned(bounded, UNMAPPED, limits=limits))
-        assert found is not None and found.kind == "out_of_memory", found
-        assert lost(planned(unbounded, UNMAPPED, limits=limits)) is None
+        answer = lost(planned(bounded, text, limits=limits))
+        assert answer is not None and answer.kind == "out_of_memory", answer
+        assert lost(planned(unbounded, text, limits=limits)) is None
     finally:
         bounded.close()
         unbounded.close()

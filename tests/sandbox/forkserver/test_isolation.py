@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from grader import home
+from grader.errors import InfrastructureError
 from grader.home import Home
 from grader.plan import wire
 from grader.sandbox.confine import bubblewrap, landlock, seccomp, surroundings
 from grader.sandbox.confine.probe import ATTEMPTS
 from grader.sandbox.forkserver import isolation
-from grader.sandbox.forkserver.handle import ForkServer, InfrastructureError
+from grader.sandbox.forkserver.handle import ForkServer
 from grader.sandbox.forkserver.isolation import REFUSED, SEALED, Isolation, level, measure, name_of, probe
 from tests.sandbox.confine.attacks import tried
 
@@ -147,7 +148,7 @@ def test_what_lies_beside_a_hidden_folder_can_be_read_and_nothing_in_it(
     monkeypatch.setattr(home, "root", lambda: course)
     monkeypatch.setattr(surroundings, "readable", lambda: (str(tmp_path), str(course / ".venv")))
     assert surroundings.hidden() == (str(grader / "shipped"), str(course))
-    whole, listed = surroundings.bared()
+    whole, listed = surroundings.readable_paths()
     # Each place once, though a link leads there, too.
     assert whole == [str(path) for path in (packages / "module.py", packages / "torch", course / ".venv")]
     assert listed == [str(path) for path in (tmp_path, tmp_path / "lib", packages, tmp_path / "src")]
@@ -212,7 +213,7 @@ def test_no_worker_reads_class_results_store_or_course_wherever_they_lie(
             path.write_text("torch/__init__.py,,\ntorch-2.dist-info/RECORD,,\n")
         monkeypatch.setattr(sys, "exec_prefix", str(above / "environment"))
         monkeypatch.syspath_prepend(above / "packages")
-        monkeypatch.setattr(surroundings, "needed", lambda: [str(package)])
+        monkeypatch.setattr(surroundings, "needed_files", lambda: [str(package)])
         attack = READS.format(names=[str(package), *(str(folder / name) for name in names)])
         surroundings.readable.cache_clear()
         home.enter(Home(folder / "course", folder / "course/course.toml"))
@@ -252,7 +253,7 @@ def test_what_is_closed_to_roots_workers_is_named_with_whom_to_grade_as(monkeypa
         package.touch()
         os.chown(name, 1_600_000_000, -1)
         monkeypatch.setattr(surroundings, "readable", lambda: (str(package.parent),))
-        monkeypatch.setattr(surroundings, "needed", lambda: [str(package)])
+        monkeypatch.setattr(surroundings, "needed_files", lambda: [str(package)])
         with pytest.raises(InfrastructureError, match=f"{name} is closed to root's workers") as met:
             measure.__wrapped__()
         assert met.value.remedy == "sudo -u #1600000000 kernelmark …"

@@ -21,9 +21,9 @@ from grader.plan import wire
 from grader.sandbox.confine import processes
 from grader.sandbox.forkserver import watchdog
 from grader.sandbox.forkserver.watchdog import Excess, Watchdog
+from tests.sandbox.confine.restricted import by_nobody
 
 LIMITS = wire.Limits(memory_mb=256, file_mb=1, processes=8, cpu_seconds=60)
-NOBODY = 65534
 TIMEOUT = 60
 # Times that a look costs which asks what is shared, over one that need not.
 DEARER = 3
@@ -105,29 +105,16 @@ def as_myself(dog: Watchdog) -> Excess | None:
 
 def as_nobody(dog: Watchdog) -> Excess | None:
     """By a user who may not trace the tree, and so cannot see which pages are shared."""
-    if os.getuid() != 0:
-        pytest.skip("takes root to become another user")
-    read, write = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setgroups([])
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-            excess = dog.check()
-            os.write(write, json.dumps(excess and [excess.kind, excess.message]).encode())
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as answer:
-        found = json.loads(answer.read())
-    os.waitpid(pid, 0)
+    def checked() -> list[str] | None:
+        excess = dog.check()
+        return [excess.kind, excess.message] if excess else None
+
+    found = by_nobody(checked)
     return Excess(*found) if found else None
 
 
 Look = Callable[[Watchdog], Excess | None]
 BOTH = pytest.mark.parametrize("look", [as_myself, as_nobody])
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 
 def check_memory(look: Look, plan: Plan, used: int | None, given_mb: int = 0) -> None:
@@ -139,10 +126,10 @@ def check_memory(look: Look, plan: Plan, used: int | None, given_mb: int = 0) ->
         assert excess is None
         return
     assert excess is not None and excess.kind == "out_of_memory"
-    told = re.fullmatch(r"([\d,]+) MiB in (\d) process(es)?, 256 MiB allowed", excess.message)
-    assert told, excess
-    assert used - 5 <= int(told[1].replace(",", "")) <= used + 25
-    assert int(told[2]) == len(plan["below"])
+    match = re.fullmatch(r"([\d,]+) MiB in (\d) process(es)?, 256 MiB allowed", excess.message)
+    assert match, excess
+    assert used - 5 <= int(match[1].replace(",", "")) <= used + 25
+    assert int(match[2]) == len(plan["below"])
 
 
 @BOTH

@@ -1,13 +1,17 @@
-"""An oracle of its own kind: floats as fractions, rounded by the definition, and instructions on tables of values."""
+"""An oracle of its own kind: floats as fractions, rounded by the definition. Instructions of PTX and operations of
+Triton's IR on tables of values."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from grader.simulation.ptx.types import DTYPES
+from grader.languages.triton.confined.simulator.arithmetic import elementwise
+from grader.languages.triton.confined.simulator.text import Op
+from grader.languages.triton.confined.simulator.types import Type, decode, encode
+from grader.simulation.ptx.lanes import DTYPES
 from grader.simulation.ptx.values import PURE
 
 FORMATS = {"f16": (11, 15), "bf16": (8, 127), "f32": (24, 127), "f64": (53, 1023)}
@@ -18,13 +22,32 @@ def run(instruction: str, *sources: Any) -> tuple[Any, ...]:
     """The results of `fma.rn.f32` and the like; sources are taken as the types that it says."""
     name, *modifiers = instruction.split(".")
     words = tuple(modifiers)
-    types, results = PURE[name].types(words)
+    types, results, function = PURE[name](words)
     assert len(types) == len(sources)
-    arrays = [_array(source, kind) for kind, source in zip(types, sources, strict=True)]
-    found = PURE[name].evaluate(words, arrays)
-    for kind, value in zip(results, found, strict=True):
+    result = evaluate(function, [_array(source, kind) for kind, source in zip(types, sources, strict=True)])
+    for kind, value in zip(results, result, strict=True):
         assert value.dtype == DTYPES[kind], (instruction, kind, value.dtype)
-    return found
+    return result
+
+
+def triton(name: str, kind: str, *sources: Any) -> Any:
+    """The result of `arith.addf` and the like, of arrays of a PTX type."""
+    element = f"i{kind[1:]}" if kind[0] in "us" else kind
+    shape = Type((len(sources[0]),), element)
+    function = elementwise(Op(name, types=[shape], inputs=[shape] * len(sources)))
+    assert function is not None
+    dtype = DTYPES[kind]
+    given = [decode(_array(source, kind).view(f"i{dtype.itemsize}" if kind[0] in "us" else dtype), element)
+             for source in sources]
+    (found,) = evaluate(function, given)
+    return np.asarray(encode(found, element)).view(dtype)
+
+
+def evaluate(function: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """The results of a rule's function as arrays."""
+    with np.errstate(all="ignore"):
+        results = function(*arrays)
+    return tuple(map(np.asarray, results)) if isinstance(results, tuple) else (np.asarray(results),)
 
 
 def _array(source: Any, kind: str) -> Any:
@@ -61,12 +84,12 @@ def rounded(value: Fraction, kind: str, mode: str = "rn") -> float:
 def bits(values: Any, kind: str) -> list[int]:
     """Floats of a type as their bit patterns, with one NaN for all."""
     if kind == "bf16":
-        found = (np.asarray(values, np.float32).view(np.uint32) >> np.uint32(16)).tolist()
+        result = (np.asarray(values, np.float32).view(np.uint32) >> np.uint32(16)).tolist()
     else:
         array = np.asarray(values, DTYPES[kind])
-        found = array.view(f"u{array.itemsize}").tolist()
+        result = array.view(f"u{array.itemsize}").tolist()
     listed = np.isnan(np.asarray(values, np.float64)).tolist()
-    return [-1 if unknown else pattern for pattern, unknown in zip(found, listed, strict=True)]
+    return [-1 if unknown else pattern for pattern, unknown in zip(result, listed, strict=True)]
 
 
 def awkward(kind: str, count: int, seed: int) -> Any:

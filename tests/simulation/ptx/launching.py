@@ -10,8 +10,9 @@ from grader.plan.findings import Finding
 from grader.plan.limits import Budget
 from grader.plan.plan import Argument, Float, Integer, Kernel, Launch, Pointer
 from grader.simulation.findings import Findings
-from grader.simulation.ptx.launch import Setting, run_launch
-from grader.simulation.ptx.types import Array
+from grader.simulation.memory import BufferMemory
+from grader.simulation.ptx.lanes import Array
+from grader.simulation.ptx.launch import LaunchSettings, run_launch
 from tests.languages.cuda.compiling import ptx
 
 HEAD = ".version 9.0\n.target sm_90a\n.address_size 64\n"
@@ -22,14 +23,8 @@ def compiled(source: str) -> str:
     return ptx(source, "-arch=sm_90a")
 
 
-@dataclass(eq=False)
-class Tensor:
-    """A buffer of a launch. `written`: it holds something."""
-
-    raw: Array
-    given: str = ""
-    written: Array | None = None
-    kept: int = 0
+class Tensor(BufferMemory):
+    """A buffer of a launch."""
 
     def values(self, dtype: str) -> Array:
         return self.raw.view(dtype)
@@ -37,7 +32,7 @@ class Tensor:
 
 def tensor(values: Array, given: str = "", *, fresh: bool = False) -> Tensor:
     raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8).copy()
-    return Tensor(raw, given, np.zeros(raw.size, np.uint8) if fresh else None)
+    return Tensor(0, raw, np.zeros(raw.size, np.uint8) if fresh else None, given)
 
 
 def empty(count: int, given: str = "out", dtype: str = "f4") -> Tensor:
@@ -61,24 +56,24 @@ def run(
     **options: Any,
 ) -> Outcome:
     """Launches a text's first entry, or that of the option `entry`. Other options: those of a launch, `operations`,
-    `setting`. Numbers are 32 bits long."""
-    buffers = [one for one in arguments if isinstance(one, Tensor)]
+    `settings`. Numbers are 32 bits long."""
+    buffers = [argument for argument in arguments if isinstance(argument, Tensor)]
     buffers += [one for one in options.pop("beside", ()) if isinstance(one, Tensor)]
     given: list[Argument] = []
-    for one in arguments:
-        if isinstance(one, Tensor):
-            given.append(Pointer(buffer=buffers.index(one)))
-        elif isinstance(one, bool | int):
-            given.append(Integer(type="i32", value=one))
+    for argument in arguments:
+        if isinstance(argument, Tensor):
+            given.append(Pointer(buffer=buffers.index(argument)))
+        elif isinstance(argument, bool | int):
+            given.append(Integer(type="i32", value=argument))
         else:
-            given.append(Float(value=one) if isinstance(one, float) else one)
+            given.append(Float(value=argument) if isinstance(argument, float) else argument)
     symbol = options.pop("entry", None) or entries(text)[0]
-    seen, budget = Findings(), Budget(options.pop("operations", 1 << 36), options.pop("seconds", 60.0))
-    setting = options.pop("setting", Setting(".cu"))
+    findings, budget = Findings(), Budget(options.pop("operations", 1 << 36), options.pop("seconds", 60.0))
+    settings = options.pop("settings", LaunchSettings(".cu"))
     launch = Launch(kernel=0, grid=_three(grid), block=_three(block), arguments=given, **options)
     kernel = Kernel(language="cuda", name="kernel", symbol=symbol, text=text, signature=[])
-    run_launch(launch, kernel, buffers, budget, seen, setting)
-    return Outcome(seen.list(), seen.printed, budget.used, seen)
+    run_launch(launch, kernel, buffers, budget, findings, settings)
+    return Outcome(findings.list(), findings.printed, budget.used, findings)
 
 
 def _three(size: int | Sequence[int]) -> tuple[int, int, int]:

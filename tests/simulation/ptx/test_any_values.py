@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from grader.simulation.ptx.types import DTYPES
+from grader.simulation.ptx.lanes import DTYPES
 from grader.simulation.ptx.values import PURE
 from tests.rows import each_row
 from tests.simulation.ptx import test_float_values, test_integer_values
+from tests.simulation.ptx.exact import evaluate
 
 INSTRUCTIONS = sorted(
     {row[0] for table in (test_float_values.TABLE, test_integer_values.TABLE) for row in table}
@@ -30,7 +31,7 @@ def anything(kind: str, shape: tuple[int, ...], random: np.random.Generator) -> 
 def test_any_bits(instruction: str) -> None:
     name, *modifiers = instruction.split(".")
     words, random = tuple(modifiers), np.random.default_rng(len(instruction))
-    sources, results = PURE[name].types(words)
+    sources, results, function = PURE[name](words)
     shapes: list[tuple[int, ...]] = [(), (1, 1), (3, 1), (3, 40), (0, 40)]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -40,7 +41,7 @@ def test_any_bits(instruction: str) -> None:
                 # No block at all goes with no other number of them than one.
                 chosen = [shape if shape in ((), (1, 1), (0, 40)) else (1, 1) for shape in chosen]
             given = [anything(kind, shape, random) for kind, shape in zip(sources, chosen, strict=True)]
-            found = PURE[name].evaluate(words, given)
-            for kind, value in zip(results, found, strict=True):
+            result = evaluate(function, given)
+            for kind, value in zip(results, result, strict=True):
                 assert value.dtype == DTYPES[kind]
                 assert np.broadcast_shapes(value.shape, *chosen) == np.broadcast_shapes(*chosen)

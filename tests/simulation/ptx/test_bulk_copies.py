@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from grader.home import ROOT
-from grader.plan.findings import Misaligned, OutOfBounds, Undefined, Unwritten
+from grader.plan.findings import MisalignedAccess, OutOfBounds, UndefinedBehaviour, UnwrittenAccess
 from grader.plan.limits import LaunchStopped
-from grader.simulation.ptx.types import Array
+from grader.simulation.ptx.lanes import Array
 from tests.languages.cuda.compiling import needs_nvcc
 from tests.simulation.ptx.language.running import FOLDER
 from tests.simulation.ptx.launching import Outcome, Tensor, compiled, empty, entries, run, tensor
@@ -75,18 +75,18 @@ def test_boxes(case: Boxes) -> None:
 def test_boxes_that_go_wrong() -> None:
     case = CASES[0]
     # Nobody waits: the box is not there.
-    found, *_ = case.run(("    wait(&barrier);", ""))[0].findings
-    assert isinstance(found, Unwritten) and "box" in found.tensor
-    found, *_ = case.run(("int64_t(columns) * 2)", "int64_t(columns) * 2 + 8)"))[0].findings
-    assert isinstance(found, Undefined) and found.what == "descriptor"
-    found, *_ = case.run(('"r"(at(box))', '"r"(at(box) + 16)'))[0].findings
-    assert isinstance(found, Misaligned) and (found.bytes, found.offset) == (128, 16)
-    found, *_ = Boxes(64, 8, 3, 0, 15).run(('"r"(rows)', '"r"(rows + 2)'))[0].findings
-    assert isinstance(found, OutOfBounds) and (found.given, found.access) == ("in", "load")
-    found, *_ = Boxes(24, 8, 0, 5, 1).run()[0].findings
-    assert isinstance(found, Misaligned) and (found.given, found.bytes, found.offset) == ("in", 16, 10)
-    (found,) = Boxes(64, 8, 3, 0, -2).run((" && x >= 0 && y >= 0", ""))[0].findings
-    assert isinstance(found, OutOfBounds) and (found.given, found.access, found.lowest) == ("out", "store", -2)
+    finding, *_ = case.run(("    wait(&barrier);", ""))[0].findings
+    assert isinstance(finding, UnwrittenAccess) and "box" in finding.tensor
+    finding, *_ = case.run(("int64_t(columns) * 2)", "int64_t(columns) * 2 + 8)"))[0].findings
+    assert isinstance(finding, UndefinedBehaviour) and finding.what == "descriptor"
+    finding, *_ = case.run(('"r"(at(box))', '"r"(at(box) + 16)'))[0].findings
+    assert isinstance(finding, MisalignedAccess) and (finding.bytes, finding.offset) == (128, 16)
+    finding, *_ = Boxes(64, 8, 3, 0, 15).run(('"r"(rows)', '"r"(rows + 2)'))[0].findings
+    assert isinstance(finding, OutOfBounds) and (finding.given, finding.access) == ("in", "load")
+    finding, *_ = Boxes(24, 8, 0, 5, 1).run()[0].findings
+    assert isinstance(finding, MisalignedAccess) and (finding.given, finding.bytes, finding.offset) == ("in", 16, 10)
+    (finding,) = Boxes(64, 8, 3, 0, -2).run((" && x >= 0 && y >= 0", ""))[0].findings
+    assert isinstance(finding, OutOfBounds) and (finding.given, finding.access, finding.lowest) == ("out", "store", -2)
     with pytest.raises(LaunchStopped, match="unmet"):
         case.run(("sizeof(box)", "sizeof(box) + 16"))
 
@@ -100,13 +100,13 @@ def test_bytes(count: int) -> None:
 
 
 def test_bytes_that_are_no_multiple_of_16() -> None:
-    found, *_ = run(compiled(BULK), 1, 256, tensor(np.zeros(256, "u4"), "in"), empty(256), 24).findings
-    assert isinstance(found, Misaligned) and found.bytes == 16
+    finding, *_ = run(compiled(BULK), 1, 256, tensor(np.zeros(256, "u4"), "in"), empty(256), 24).findings
+    assert isinstance(finding, MisalignedAccess) and finding.bytes == 16
 
 
 def test_the_reference_of_products_on_hopper() -> None:
     text = compiled((ROOT / "reference/cuda/gemm.cu").read_text(encoding="utf-8"))
-    (entry,) = (one for one in entries(text) if "hopper" in one)
+    (entry,) = (entry for entry in entries(text) if "hopper" in entry)
     rows, columns, inner = 200, 264, 328
     random = np.random.default_rng(5)
     a, b = (random.standard_normal(shape).astype("f2") for shape in ((rows, inner), (inner, columns)))

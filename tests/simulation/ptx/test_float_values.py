@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.simulation.ptx.types import DTYPES
+from grader.simulation.ptx.lanes import DTYPES
 from grader.simulation.ptx.values import PURE
-from grader.simulation.ptx.values.errors import documented
+from grader.simulation.ptx.values.floats import documented
 from tests.rows import each_row
-from tests.simulation.ptx.exact import awkward, bits, numbers, one, rounded, run
+from tests.simulation.ptx.exact import awkward, bits, numbers, one, rounded, run, triton
 
 MODES = ["rn", "rz", "rm", "rp"]
 COUNT = 1500
@@ -40,11 +40,12 @@ OPERATIONS: dict[str, Callable[..., Fraction | None]] = {
 }  # fmt: skip
 
 
-def check(name: str, mode: str, kind: str, sources: list[Any]) -> None:
-    """Bit for bit where the sources are finite and the exact result is not 0."""
-    found = run(f"{name}.{mode}.{kind}", *sources)[0]
+def check(name: str, mode: str, kind: str, sources: list[Any], result: Any = None) -> None:
+    """Bit for bit where the sources are finite and the exact result is not 0. The `result` is PTX's unless it is
+    given."""
+    result = run(f"{name}.{mode}.{kind}", *sources)[0] if result is None else result
     compared = 0
-    for got, *given in zip(numbers(found, kind), *(numbers(source, kind) for source in sources), strict=True):
+    for number, *given in zip(numbers(result, kind), *(numbers(source, kind) for source in sources), strict=True):
         if not all(map(math.isfinite, given)):
             continue
         exact = OPERATIONS[name](*given)
@@ -52,7 +53,7 @@ def check(name: str, mode: str, kind: str, sources: list[Any]) -> None:
             continue
         compared += 1
         want = rounded(exact, kind, mode)
-        assert bits([got], kind) == bits([want], kind), (name, mode, kind, given, got, want)
+        assert bits([number], kind) == bits([want], kind), (name, mode, kind, given, number, want)
     assert compared > COUNT // 2
 
 
@@ -81,6 +82,25 @@ def test_f64_is_rounded_once(name: str, mode: str) -> None:
 @each_row("name", ["add", "sub", "mul", "fma"])
 def test_halves_are_rounded_once(name: str, kind: str) -> None:
     check(name, "rn", kind, [awkward(kind, COUNT, seed) for seed in range(3 if name == "fma" else 2)])
+
+
+IN_TRITON = {
+    "add": "arith.addf", "sub": "arith.subf", "mul": "arith.mulf", "div.rn": "arith.divf", "fma.rn": "math.fma",
+    "sqrt.rn": "math.sqrt", "neg": "arith.negf", "abs": "math.absf", "min": "arith.minnumf", "max": "arith.maxnumf",
+    "min.NaN": "arith.minimumf", "max.NaN": "arith.maximumf"}
+"""Operations of Triton's IR, by PTX's name for the same."""
+
+
+@each_row("kind", ["f16", "bf16", "f32", "f64"])
+@each_row("name", ["add", "sub", "mul", "fma.rn", "div.rn"])
+def test_triton_rounds_once(name: str, kind: str) -> None:
+    sources = [awkward(kind, COUNT, seed) for seed in range(3 if name == "fma.rn" else 2)]
+    check(name.removesuffix(".rn"), "rn", kind, sources, triton(IN_TRITON[name], kind, *sources))
+
+
+def test_triton_keeps_what_a_float64_product_loses() -> None:
+    x, y = np.random.default_rng(1).standard_normal((2, COUNT))
+    check("fma", "rn", "f64", [x, y, -x * y], triton("math.fma", "f64", x, y, -x * y))
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -205,6 +225,13 @@ def test_float_instructions(instruction: str, sources: list[float], want: float)
     assert bits([one(instruction, *sources)], kind) == bits([want], kind)
 
 
+@each_row(("name", "kind", "sources", "want"), [
+    (name, kind, sources, want) for instruction, sources, want in TABLE
+    for name, _, kind in [instruction.rpartition(".")] if name in IN_TRITON])
+def test_operations_of_triton(name: str, kind: str, sources: list[float], want: float) -> None:
+    assert bits(triton(IN_TRITON[name], kind, *([source] for source in sources)), kind) == bits([want], kind)
+
+
 @each_row(("name", "reference", "low", "high", "error"), [
     ("ex2.approx", np.exp2, -126, 127, 2.0**-22), ("lg2.approx", np.log2, 2, 1e30, 2.0**-22),
     ("sin.approx", np.sin, -3, 3, 2.0**-20), ("cos.approx", np.cos, -3, 3, 2.0**-20),
@@ -223,14 +250,14 @@ def test_pairs_are_two_halves(name: str, kind: str) -> None:
     count = len(run_types(f"{name}.{kind}"))
     low, high = ([awkward(kind, 200, seed + part) for seed in range(count)] for part in (0, 50))
     packed = [bits_of(a) | bits_of(b) << np.uint32(16) for a, b in zip(low, high, strict=True)]
-    found = run(f"{name}.{kind}x2", *packed)[0]
-    assert ((found & np.uint32(0xFFFF)) == bits_of(run(f"{name}.{kind}", *low)[0])).all()
-    assert ((found >> np.uint32(16)) == bits_of(run(f"{name}.{kind}", *high)[0])).all()
+    result = run(f"{name}.{kind}x2", *packed)[0]
+    assert ((result & np.uint32(0xFFFF)) == bits_of(run(f"{name}.{kind}", *low)[0])).all()
+    assert ((result >> np.uint32(16)) == bits_of(run(f"{name}.{kind}", *high)[0])).all()
 
 
 def run_types(instruction: str) -> tuple[str, ...]:
     name, *modifiers = instruction.split(".")
-    return PURE[name].types(tuple(modifiers))[0]
+    return PURE[name](tuple(modifiers)).sources
 
 
 def bits_of(values: Any) -> Any:

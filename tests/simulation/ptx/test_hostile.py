@@ -1,18 +1,19 @@
 """PTX that no compiler wrote: it is refused, or ends by its limits, and never takes long."""
 
 import time
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pytest
 
+from grader.plan.findings import OutOfBounds
 from grader.plan.limits import LaunchStopped, Limit, Unsupported
 from grader.plan.plan import Malformed
 from grader.simulation.ptx.program import read_program
-from tests.rows import each_row
+from tests.rows import beside, each_row
 from tests.simulation.ptx.launching import HEAD, empty, run, tensor
 
+DATA = beside(__file__)
 ENTRY = ".visible .entry k(.param .u64 k_0, .param .u32 k_1)\n{\n.reg .pred %p<9>;\n.reg .b32 %r<9>;\n" \
     ".reg .b64 %rd<9>;\n"
 
@@ -28,24 +29,7 @@ def _stopped(body: str, before: str = "", **options: Any) -> Exception:
     raise AssertionError("it ran to its end")
 
 
-@each_row("body", [
-    "frobnicate.b32 %r1, %r2;", "mov.u32 %r1, %r99;", "mov.u32 %r1, elsewhere;", "mov.u32 %q, 1;", "bra away;",
-    "ld.global.b32 %r1, [%rd1+%r2];", "ld.global %r1, [%rd1];", "add.s32 %r1, %r2;", "add.s32 %r1, %r2, %r3, %r4;",
-    "call (%r1), nobody, (%r2);", "call;", "wgmma.mma_async.sync %r1;", "mov.u32 %r1, %clock;",
-    "shfl.sync.bfly.b32 %r1;",
-    "bar.sync;  bar.sync %rd1, 3, 4, 5;", "atom.global.frob.b32 %r1, [%rd1], 1;", "ld.param.b32 %r1, [k_1+4000];",
-    "st.param.b32 [k_1], %r1;", "mov.b64 %rd1, {%r1};", "setp.lt.s32 %p1|%p2|%p3, %r1, %r2;",
-    "cp.async.bulk.tensor.2d.shared [%rd1];", "mov.u64 %rd1, 4096; st.param.b32 [%rd1], 1;", "mbarrier.init.b64 [%r1];",
-    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1}, %rd1, %rd1, %p1, 1, 1, 0, 0;",
-    "wgmma.mma_async.sync.aligned.m64n7k16.f32.f16.f16 %f1, %rd1, %rd1, %p1;", "wgmma.wait_group.sync.aligned %r1;",
-    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f64.f64 {%f1, %f1, %f1, %f1}, %rd1, %rd1, %p1, 1, 1, 0, 0;",
-    "tensormap.replace.tile.global_dim.global.b1024.b32 [%rd1], 9, %r1;", "tensormap.replace.tile [%rd1];",
-    "tensormap.replace.tile.frob.global.b1024.b32 [%rd1], 1;",
-    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1, {%r1}], [%r2];",
-    "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1], [%r2];",
-    "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r2], 16, [%r3];",
-    "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1];",
-])  # fmt: skip
+@each_row("body", DATA["instructions"])
 def test_instructions_that_there_are_not(body: str) -> None:
     assert isinstance(_stopped(f"{body}\nret;"), Malformed | Unsupported)
 
@@ -66,20 +50,6 @@ def test_texts_that_are_none(text: str) -> None:
     except Malformed:
         return
     assert "k" not in module.functions or not module.functions["k"].code
-
-
-@pytest.mark.parametrize("part", [
-    "/*", "/* */", "//\n", ".file 1 \"", ".loc 1 1 1\n", "{", "}", "a:", "@", ".reg .b32 %r<1>;", "x,", "(", "[", ".v4",
-    ".global .b8 x[1] = {", ".visible ", ".visible .entry k() {", "L: mov.u32 %r1, 1;\n", ".section x { }", "0f", " ",
-    ".loc 1 1 1, function_name f, inlined_at 1 1 1\n", "\"", "$L: .branchtargets a;",
-])  # fmt: skip
-@pytest.mark.parametrize("inside", [False, True])
-def test_reading_is_linear(part: str, inside: bool) -> None:
-    text = (ENTRY if inside else "") + part * ((1 << 19) // len(part))
-    started = time.process_time()
-    with suppress(Malformed):
-        read_program(text)
-    assert time.process_time() - started < 6
 
 
 LOOP = "L:\n{}\nbra L;\nret;"
@@ -137,3 +107,10 @@ def test_branches_everywhere() -> None:
     started = time.process_time()
     run(HEAD + ENTRY + body + "\nret;\n}\n", 1, 1, empty(1), 1)
     assert time.process_time() - started < 5
+
+
+def test_a_thread_without_local_memory_is_outside_alone() -> None:
+    text = (HEAD + ENTRY + "mov.u32 %r1, %tid.x;\nsetp.eq.s32 %p1, %r1, 5;\nmov.u64 %rd1, 0;\n"
+            "@%p1 st.local.u32 [%rd1], %r1;\nret;\n}\n")
+    (found,) = run(text, 1, 32, tensor(np.zeros(64, "f4"), "x"), 64).findings
+    assert isinstance(found, OutOfBounds) and (found.lanes, found.active) == (1, 1)

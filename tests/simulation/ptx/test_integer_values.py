@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.simulation.ptx.types import DTYPES, Unsupported
+from grader.simulation.ptx.lanes import DTYPES, Unsupported
 from grader.simulation.ptx.values import PURE
 from tests.rows import each_row
-from tests.simulation.ptx.exact import one, run
+from tests.simulation.ptx.exact import one, run, triton
 
 M32, M64, MIN, MAX = 2**32 - 1, 2**64 - 1, -(2**31), 2**31 - 1
 
@@ -38,10 +38,6 @@ def _divided(x: int, y: int) -> int:
     return -1 if y == 0 else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
 
 
-def _rest(x: int, y: int) -> int:
-    return -1 if y == 0 else x - y * _divided(x, y)
-
-
 def _low24(x: int, kind: str) -> int:
     return wrapped(wrapped(x << 8, kind) >> 8 if kind[0] == "s" else x & 0xFFFFFF, kind)
 
@@ -50,7 +46,8 @@ ALL = ("u16", "s16", "u32", "s32", "u64", "s64")
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
 EXACT: list[tuple[str, int, tuple[str, ...], Callable[..., int]]] = [
     ("add", 2, ALL, lambda x, y: x + y), ("sub", 2, ALL, lambda x, y: x - y), ("mul.lo", 2, ALL, lambda x, y: x * y),
-    ("mad.lo", 3, ALL, lambda x, y, z: x * y + z), ("div", 2, ALL, _divided), ("rem", 2, ALL, _rest),
+    ("mad.lo", 3, ALL, lambda x, y, z: x * y + z), ("div", 2, ALL, _divided),
+    ("rem", 2, ALL, lambda x, y: -1 if y == 0 else x - y * _divided(x, y)),
     ("min", 2, ALL, min), ("max", 2, ALL, max), ("sad", 3, ALL, lambda x, y, z: z + abs(x - y)),
     ("abs", 1, ALL[1::2], abs), ("neg", 1, ALL[1::2], lambda x: -x),
 ]  # fmt: skip
@@ -64,6 +61,34 @@ def test_integers_wrap(name: str, count: int, kind: str, function: Callable[...,
     sources = [samples(kind, 400, seed) for seed in range(count)]
     want = [wrapped(function(*given), kind) for given in zip(*sources, strict=True)]
     assert one(f"{name}.{kind}", *sources) == want
+
+
+IN_TRITON = {
+    "add": ("arith.addi",) * 2, "sub": ("arith.subi",) * 2, "mul.lo": ("arith.muli",) * 2,
+    "div": ("arith.divsi", "arith.divui"), "rem": ("arith.remsi", "arith.remui"),
+    "min": ("arith.minsi", "arith.minui"), "max": ("arith.maxsi", "arith.maxui"), "abs": ("math.absi",) * 2}
+"""Operations of Triton's IR on signed and unsigned integers, by PTX's name for the same."""
+
+
+@each_row(("name", "count", "kind", "function"), [
+    (name, count, kind, function) for name, count, kinds, function in EXACT if name in IN_TRITON
+    for kind in (*kinds, "s8", *["u8"] * (kinds == ALL))])
+def test_integers_wrap_in_triton(name: str, count: int, kind: str, function: Callable[..., int]) -> None:
+    sources = [samples(kind, 400, seed) for seed in range(count)]
+    want = [wrapped(function(*given), kind) for given in zip(*sources, strict=True)]
+    assert triton(IN_TRITON[name][kind[0] == "u"], kind, *sources).tolist() == want
+
+
+@each_row("kind", (*ALL, "u8", "s8"))
+def test_shifts_and_high_products_in_triton(kind: str) -> None:
+    x, y, size = samples(kind, 400, 1), samples(kind, 400, 2), int(kind[1:])
+    by = [min(one % 2**size, 2**20) for one in y]
+    left = [wrapped(a << min(n, size), kind) for a, n in zip(x, by, strict=True)]
+    assert triton("arith.shli", kind, x, y).tolist() == left
+    right = [a >> min(n, size) for a, n in zip(x, by, strict=True)]
+    assert triton("arith.shrui" if kind[0] == "u" else "arith.shrsi", kind, x, y).tolist() == right
+    if kind[0] == "u" and size > 8:
+        assert triton("tt.mulhiui", kind, x, y).tolist() == [a * b >> size for a, b in zip(x, y, strict=True)]
 
 
 @each_row("kind", ALL)
@@ -311,8 +336,8 @@ TABLE: list[tuple[str, list[Any], Any]] = [
 
 @each_row(("instruction", "sources", "want"), TABLE)
 def test_instructions(instruction: str, sources: list[Any], want: Any) -> None:
-    found = one(instruction, *sources)
-    assert np.array_equal(found, np.asarray(want)) and np.array_equal(np.signbit(found), np.signbit(want))
+    result = one(instruction, *sources)
+    assert np.array_equal(result, np.asarray(want)) and np.array_equal(np.signbit(result), np.signbit(want))
 
 
 def test_the_second_predicate_is_the_opposite_or_the_upper_half() -> None:
@@ -352,4 +377,4 @@ def test_what_is_not_known_is_said(instruction: str) -> None:
     if name not in PURE:
         return
     with pytest.raises(Unsupported):
-        PURE[name].types(tuple(modifiers))
+        PURE[name](tuple(modifiers))

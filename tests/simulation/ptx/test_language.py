@@ -104,13 +104,13 @@ FLOATS: dict[str, tuple[Oracle, float, float]] = {
 def test_floats(kernel: str) -> None:
     dtype = "f8" if kernel.startswith("d_") else "f4"
     x, y = floats(1, dtype), floats(2, dtype)
-    found = quiet("floats", kernel, x, y, np.zeros(COUNT, dtype))
+    result = quiet("floats", kernel, x, y, np.zeros(COUNT, dtype))
     function, relative, absolute = FLOATS[kernel]
     with np.errstate(all="ignore"):
         want = function(x.astype("f8"), y.astype("f8"))
         # What does not fit into single precision is infinite there, and what is tiny is 0.
         want = want.astype(dtype).astype("f8")
-    np.testing.assert_allclose(found, want, rtol=relative, atol=absolute)
+    np.testing.assert_allclose(result, want, rtol=relative, atol=absolute)
 
 
 def _signed(value: int, size: int = 32) -> int:
@@ -207,10 +207,10 @@ def integers(dtype: str, seed: int) -> Any:
 def test_integers(kernel: str) -> None:
     given, taken = TYPES.get(kernel) or TYPES[kernel[0]]
     x, y = integers(given, 1), integers(given, 2)
-    found = quiet("integers", kernel, x, y, np.zeros(COUNT, taken))
+    result = quiet("integers", kernel, x, y, np.zeros(COUNT, taken))
     size, signed = np.iinfo(taken).bits, taken[0] == "i"
     values = [INTEGERS[kernel](a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-    assert found.tolist() == [_signed(v, size) if signed else v % 2**size for v in values]
+    assert result.tolist() == [_signed(v, size) if signed else v % 2**size for v in values]
 
 
 def test_structures_of_bytes_and_floats() -> None:
@@ -219,9 +219,9 @@ def test_structures_of_bytes_and_floats() -> None:
     columns = (x[:, 0] + y[:, 1], x[:, 1] - y[:, 2], x[:, 2] * y[:, 3], x[:, 3] ^ y[:, 0])
     assert (bytes_ == np.stack(columns, 1)).all()
     p, q = (np.random.default_rng(seed).standard_normal((COUNT, 4)).astype("f4") for seed in (1, 2))
-    found = quiet("integers", "c_vector", p, q, np.zeros_like(p))
+    result = quiet("integers", "c_vector", p, q, np.zeros_like(p))
     want = np.stack([p[:, 0] + q[:, 3], p[:, 1] * q[:, 2], p[:, 2] - q[:, 1], p[:, 3] / q[:, 0]], 1)
-    assert (found == want).all()
+    assert (result == want).all()
     a, b = integers("i8", 1), integers("i8", 2)
     doubles = quiet("integers", "l_float", a, b, np.zeros(COUNT))
     assert (doubles == a.astype("f8") + b.astype("f4").astype("f8") + a.view("u8").astype("f8")).all()
@@ -285,10 +285,10 @@ def test_halves(kernel: str) -> None:
         out = np.zeros(COUNT, "f4")
     else:
         out = np.zeros(COUNT * pair, "u2" if brain else "f2")
-    found = quiet("halves", kernel, x, y, out)
+    result = quiet("halves", kernel, x, y, out)
     if out.dtype == np.uint16:
-        found = (found.astype("u4") << 16).view("f4")
-    assert np.abs(found - want).max() <= tolerance
+        result = (result.astype("u4") << 16).view("f4")
+    assert np.abs(result - want).max() <= tolerance
 
 
 def test_halves_from_other_types() -> None:

@@ -105,40 +105,40 @@ KERNELS: dict[str, Callable[[int, list[int], list[int]], int]] = {
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_each_thread_for_itself(kernel: str) -> None:
     x, y = small(1), small(2)
-    found = quiet("shapes", kernel, x, y, np.full(SIZE, 5, "i4"), grid=BLOCKS)
-    assert found.tolist() == [KERNELS[kernel](i, x.tolist(), y.tolist()) for i in range(SIZE)]
+    result = quiet("shapes", kernel, x, y, np.full(SIZE, 5, "i4"), grid=BLOCKS)
+    assert result.tolist() == [KERNELS[kernel](i, x.tolist(), y.tolist()) for i in range(SIZE)]
 
 
 def test_the_last_block_adds() -> None:
     x = small(1)
-    found = quiet("shapes", "g_last_block", x, x, np.zeros(128, "i4"), grid=BLOCKS)
-    assert found[0] == x.sum() and found[1 : 1 + BLOCKS].tolist() == x.reshape(BLOCKS, -1).sum(1).tolist()
+    result = quiet("shapes", "g_last_block", x, x, np.zeros(128, "i4"), grid=BLOCKS)
+    assert result[0] == x.sum() and result[1 : 1 + BLOCKS].tolist() == x.reshape(BLOCKS, -1).sum(1).tolist()
 
 
 def test_a_grid_that_waits_for_all_its_blocks() -> None:
     x, out = small(1), small(2)
-    found = quiet("shapes", "g_grid", x, x, out, grid=BLOCKS, cooperative=True)
+    result = quiet("shapes", "g_grid", x, x, out, grid=BLOCKS, cooperative=True)
     for _ in range(3):
         out = np.roll(out, -300) + x
-    assert found.tolist() == out.tolist()
+    assert result.tolist() == out.tolist()
 
 
 def test_atomics_of_many_widths() -> None:
     x = small(1)
     start = np.zeros(32, "i4")
-    found = quiet("shapes", "g_atomics", x, x, start, grid=BLOCKS)
-    wide = found[:6].view("i8")
+    result = quiet("shapes", "g_atomics", x, x, start, grid=BLOCKS)
+    wide = result[:6].view("i8")
     assert wide[0] == (x.astype("i8") * 1000000007).min()
     assert wide[1] == np.bitwise_or.reduce(np.int64(1) << (x & 63).astype("i8"))
     assert wide[2] == np.bitwise_xor.reduce(x.astype("i8") << 20)
-    assert found[6:7].view("f2").tolist() == [SIZE, SIZE / 2]
+    assert result[6:7].view("f2").tolist() == [SIZE, SIZE / 2]
     # Of bf16, whose sums stop growing where 1 is half a unit.
-    assert found[7] == 0x4380 and found[8] == (x & 3).sum() and found[9] == SIZE
-    assert found[16 : 16 + BLOCKS].tolist() == [COUNT] * BLOCKS
+    assert result[7] == 0x4380 and result[8] == (x & 3).sum() and result[9] == SIZE
+    assert result[16 : 16 + BLOCKS].tolist() == [COUNT] * BLOCKS
 
 
 def test_grids_and_blocks_of_three_axes() -> None:
-    found = quiet("shapes", "g_shape", np.zeros(1, "i4"), np.zeros(1, "i4"), np.zeros(720, "i4"), grid=(2, 3, 2),
-                  block=(5, 4, 3))  # fmt: skip
+    result = quiet("shapes", "g_shape", np.zeros(1, "i4"), np.zeros(1, "i4"), np.zeros(720, "i4"), grid=(2, 3, 2),
+                   block=(5, 4, 3))  # fmt: skip
     bz, by, bx, z, y, x = np.indices((2, 3, 2, 3, 4, 5))
-    assert found.tolist() == (x * 1000 + y * 100 + z * 10 + by + 0 * bz + 0 * bx).ravel().tolist()
+    assert result.tolist() == (x * 1000 + y * 100 + z * 10 + by + 0 * bz + 0 * bx).ravel().tolist()

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.plan.findings import Assertion, Undefined
+from grader.plan.findings import Assertion, UndefinedBehaviour
 from grader.plan.limits import LaunchStopped
-from grader.simulation.ptx.types import Unsupported
+from grader.simulation.ptx.lanes import Unsupported
 from tests.languages.cuda.compiling import needs_nvcc
 from tests.rows import each_row
 from tests.simulation.ptx.language.running import COUNT, launch, quiet
@@ -47,9 +47,9 @@ def _reduced(x: Any, y: Any) -> Any:
 
 
 def _grouped(x: Any, y: Any) -> Any:
-    tiles = x.reshape(-1, 16)
-    sums = tiles.sum(1)[T // 16] * 3
-    return sums + (np.cumsum(tiles, 1) - tiles).ravel() + tiles[:, 2][T // 16] + 16 + T // 16
+    elements = x.reshape(-1, 16)
+    sums = elements.sum(1)[T // 16] * 3
+    return sums + (np.cumsum(elements, 1) - elements).ravel() + elements[:, 2][T // 16] + 16 + T // 16
 
 
 def _coalesced(x: Any, y: Any) -> Any:
@@ -58,17 +58,9 @@ def _coalesced(x: Any, y: Any) -> Any:
     return np.where(x & 1, rank * 100 + odd.sum(1)[WARP], -1)
 
 
-def _scanned(x: Any, y: Any) -> Any:
-    return np.cumsum(x) - x
-
-
 def _switched(x: Any, y: Any) -> Any:
     ones = np.bitwise_count(x.view("u4")).astype("i4")
     return np.choose(x & 7, [x + 10, x * 3, (x ^ 0x55) - 7, x - 7, -x, x << 2, y, ones])
-
-
-def _looked_up(x: Any, y: Any) -> Any:
-    return sum(x * ((y + k * k) & 15) * k for k in range(16))
 
 
 def _steps(x: Any, y: Any) -> Any:
@@ -92,8 +84,9 @@ def _counted(x: Any, y: Any) -> Any:
 
 KERNELS: dict[str, Callable[[Any, Any], Any]] = {
     "t_shuffles": _shuffled, "t_votes": _voted, "t_reduced": _reduced, "t_groups": _grouped,
-    "t_coalesced": _coalesced, "t_block_scan": _scanned, "t_block_sort": lambda x, y: np.sort(x),
-    "t_counted": _counted, "t_switch": _switched, "t_local": _looked_up, "t_loops": _steps,
+    "t_coalesced": _coalesced, "t_block_scan": lambda x, y: np.cumsum(x) - x, "t_block_sort": lambda x, y: np.sort(x),
+    "t_counted": _counted, "t_switch": _switched, "t_loops": _steps,
+    "t_local": lambda x, y: sum(x * ((y + k * k) & 15) * k for k in range(16)),
     "t_recursion": lambda x, y: np.array([0, 1, 1, 2, 3, 5, 8, 13, 21])[T % 9],
 }  # fmt: skip
 
@@ -124,21 +117,21 @@ def test_pointers_to_functions_need_a_gpu() -> None:
 
 def test_tensor_cores_by_wmma() -> None:
     a, b = (np.random.default_rng(seed).integers(-4, 5, (16, 16)).astype("f2") for seed in (1, 2))
-    found = quiet("threads", "t_wmma", a, b, np.zeros((16, 16), "f4"))
-    assert (found == 2 * (a.astype("f4") @ b.T.astype("f4") + 1)).all()
+    result = quiet("threads", "t_wmma", a, b, np.zeros((16, 16), "f4"))
+    assert (result == 2 * (a.astype("f4") @ b.T.astype("f4") + 1)).all()
 
 
 def test_atomics() -> None:
     x = small(3)
     start = np.zeros(16 + COUNT, "i4")
     start[1:4], start[8] = (-(2**31), -1, -1), 77
-    found = quiet("threads", "t_atomics", x, x, start)
-    assert found[:6].tolist() == [
+    result = quiet("threads", "t_atomics", x, x, start)
+    assert result[:6].tolist() == [
         x.sum(), x.max(), x.view("u4").min(), np.bitwise_and.reduce(x), np.bitwise_or.reduce(x & 0xF0F0),
         np.bitwise_xor.reduce(x)]  # fmt: skip
     # Counting up to 99 and down from 999, each time from 0 again.
-    assert found[6] == COUNT % 100 and found[7] == 1000 - COUNT
-    assert found[8] == x[7] and found[9] == (x & 7).sum() and (found[16:] == 1).all()
+    assert result[6] == COUNT % 100 and result[7] == 1000 - COUNT
+    assert result[8] == x[7] and result[9] == (x & 7).sum() and (result[16:] == 1).all()
     f, g = (np.random.default_rng(seed).standard_normal(COUNT).astype("f4") for seed in (4, 5))
     sums = quiet("threads", "t_atomics_float", f, g, np.zeros(COUNT, "f4"))
     np.testing.assert_allclose(sums[:4], f.reshape(-1, 4).sum(0), rtol=1e-4, atol=1e-5)
@@ -150,9 +143,9 @@ def test_atomics() -> None:
 
 def test_printf_and_assert() -> None:
     x = small(1)
-    found, seen = launch("threads", "t_printed", x, x, np.zeros(COUNT, "i4"))
-    assert (found == x).all() and seen.printed == f"{x[3]} of {COUNT}: 1.500000\n"
-    assert not [finding for finding in seen.findings if isinstance(finding, Assertion)]
+    found, outcome = launch("threads", "t_printed", x, x, np.zeros(COUNT, "i4"))
+    assert (found == x).all() and outcome.printed == f"{x[3]} of {COUNT}: 1.500000\n"
+    assert not [finding for finding in outcome.findings if isinstance(finding, Assertion)]
 
 
 # Kernel: the types of a and b and of c, the sides m, n, k, and whether a, b and c lie in rows in memory.
@@ -179,8 +172,8 @@ def test_matrices(kernel: str) -> None:
 
     x, y, out = (stored(matrix, by, dtype) for matrix, by, dtype in zip((a, b, c), order, (given, given, taken),
                                                                         strict=True))  # fmt: skip
-    found = quiet("matrices", kernel, x, y, out)
-    assert ((found if order[2] == "r" else found.T) == a @ b + c).all()
+    result = quiet("matrices", kernel, x, y, out)
+    assert ((result if order[2] == "r" else result.T) == a @ b + c).all()
 
 
 def _produced(x: Any) -> Any:
@@ -198,8 +191,8 @@ BARRIERS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("kernel", ["s_barrier_early", "s_producers_early", "s_consumers_early"])
 def test_a_missing_wait_is_seen(kernel: str) -> None:
     x = np.zeros(COUNT, "f4")
-    _, seen = launch("barriers", kernel, x, x, x)
-    assert [finding for finding in seen.findings if isinstance(finding, Undefined) and finding.what == "shared"]
+    _, outcome = launch("barriers", kernel, x, x, x)
+    assert [one for one in outcome.findings if isinstance(one, UndefinedBehaviour) and one.what == "shared"]
 
 
 @pytest.mark.parametrize("kernel", BARRIERS)

@@ -1,11 +1,10 @@
 """What a block loads and another one stores finds the bytes before the launch, if nothing orders the two."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from grader.simulation.ptx.launch import Setting
+from grader.plan.messages import PROGRAMS, RunOptions
+from grader.simulation.ptx.launch import LaunchSettings
 from tests.languages.cuda.compiling import needs_nvcc
 from tests.simulation.ptx.launching import compiled, empty, run, tensor
 
@@ -42,5 +41,6 @@ def test_a_load_that_nothing_orders_comes_first(name: str) -> None:
     first, second, found = LOADS[name]
     out = empty(1)
     run(compiled(KERNEL.format(first=first, second=second)), 2, 1, tensor(np.zeros(4, "f4")),
-        tensor(np.zeros(1, "u4")), out, cooperative=True, setting=Setting(".cu", turned=True))
+        tensor(np.zeros(1, "u4")), out, cooperative=True,
+        settings=LaunchSettings(".cu", options=RunOptions(order=PROGRAMS)))
     assert out.values("f4").tolist() == [found]

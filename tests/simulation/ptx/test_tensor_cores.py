@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.simulation.ptx.lanes import Unsupported
 from grader.simulation.ptx.tensor_cores import Fragment, Product, matrix_rows, mma, transposed, wmma, wmma_access
-from grader.simulation.ptx.types import Unsupported
 from tests.rows import each_row
 
 PRODUCTS = [
@@ -63,6 +63,11 @@ def pattern(kind: str, value: int) -> int:
     return bits >> 16 if kind == "bf16" else bits
 
 
+def evaluated(product: Product, a: Any, b: Any, c: Any) -> Any:
+    """The registers of d for those of a, b and c."""
+    return product.added(product.a.matrix(a), product.b.matrix(b), c)
+
+
 @each_row("instruction", PRODUCTS)
 def test_products(instruction: str) -> None:
     found = product(instruction)
@@ -72,14 +77,16 @@ def test_products(instruction: str) -> None:
     b = random.integers(low, 4, (3, found.b.rows, found.b.columns))
     c = random.integers(-50, 50, (3, found.c.rows, found.c.columns))
     registers = [elements(fragment, matrix) for fragment, matrix in ((found.a, a), (found.b, b), (found.c, c))]
-    result = found.evaluate(*registers)
+    result = evaluated(found, *registers)
     assert result.shape == (3, 32, found.d.words)
     assert (result == elements(found.d, a @ b + c)).all()
 
 
 @each_row("instruction", PRODUCTS)
 def test_fragments_hold_each_element(instruction: str) -> None:
-    for fragment in product(instruction)[:4]:
+    fragments = product(instruction)[:4]
+    assert len(fragments) == 4
+    for fragment in fragments:
         held = np.bincount(fragment.places.ravel(), minlength=fragment.rows * fragment.columns)
         assert held.min() == held.max() >= 1
         assert (fragment.places.ravel()[fragment.holders] == np.arange(len(held))).all()
@@ -156,14 +163,14 @@ def test_wmma_loads_multiplies_and_stores(shape: str, order: str) -> None:
         return fragment.pack(memory.ravel()[None][:, strides * stride + steps])
 
     a, b, c = (random.integers(-3, 4, (fragment.rows, fragment.columns)) for fragment in whole[:3])
-    d = whole.evaluate(load("a", "f16", a, "f2"), load("b", "f16", b, "f2"), load("c", "f32", c, "f4"))
+    d = evaluated(whole, load("a", "f16", a, "f2"), load("b", "f16", b, "f2"), load("c", "f32", c, "f4"))
     fragment, columns = wmma_access(("store", "d", "sync", "aligned", order, shape, "global", "f32"))
     stride = (fragment.rows if columns else fragment.columns) + 5
     memory = np.full((fragment.columns if columns else fragment.rows) * stride, 7, np.uint32)
     strides, steps = fragment.offsets(columns)
     memory[strides * stride + steps] = fragment.unpack(d)[0]
-    found = memory.view(np.float32).reshape(-1, stride)[:, :-5]
-    assert ((found.T if columns else found) == a @ b + c).all()
+    result = memory.view(np.float32).reshape(-1, stride)[:, :-5]
+    assert ((result.T if columns else result) == a @ b + c).all()
 
 
 @pytest.mark.parametrize("count", [1, 2, 4])
@@ -194,16 +201,16 @@ def test_a_matrix_in_registers_is_transposed() -> None:
 
 def test_integers_are_clamped_only_where_asked() -> None:
     for flags, want in (((), -(2**31) + 32), (("satfinite",), 2**31 - 1)):
-        found = mma(("sync", "aligned", "m16n8k32", "row", "col", *flags, "s32", "s8", "s8", "s32"))
+        result = mma(("sync", "aligned", "m16n8k32", "row", "col", *flags, "s32", "s8", "s8", "s32"))
         ones = np.full((1, 32, 4), 0x01010101, np.uint32)
         high = np.full((1, 32, 4), 2**31 - 1, np.int32)
-        assert (found.evaluate(ones, ones[:, :, :2], high) == want - (not flags)).all()
+        assert (evaluated(result, ones, ones[:, :, :2], high) == want - (not flags)).all()
 
 
 def test_infinities_and_nan_pass_without_a_warning() -> None:
-    found = product(PRODUCTS[1])
+    result = product(PRODUCTS[1])
     a = np.full((1, 32, 4), 0x7C007C00, np.uint32)
-    assert np.isnan(found.evaluate(a, np.zeros((1, 32, 2), np.uint32), np.zeros((1, 32, 4), np.float32))).all()
+    assert np.isnan(evaluated(result, a, np.zeros((1, 32, 2), np.uint32), np.zeros((1, 32, 4), np.float32))).all()
 
 
 @each_row("instruction", [

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.plan.findings import OutOfBounds, Undefined, Unwritten
+from grader.plan.findings import OutOfBounds, UndefinedBehaviour, UnwrittenAccess
 from grader.plan.plan import Integer
 from tests.rows import each_row
 from tests.simulation.ptx.launching import Outcome, empty, run, tensor
@@ -29,14 +29,14 @@ WAIT = "wgmma.wait_group.sync.aligned 0;"
 
 def test_sums_that_nobody_waited_for() -> None:
     text = Product().text()
-    (found,) = made(Product(), text.replace(WAIT, ""))[0].findings
-    assert isinstance(found, Undefined) and (found.what, found.certain) == ("pending", True)
-    (found,) = made(Product(), text.replace(WAIT, "wgmma.wait_group.sync.aligned 1;"))[0].findings
-    assert isinstance(found, Undefined) and found.what == "pending"
+    (finding,) = made(Product(), text.replace(WAIT, ""))[0].findings
+    assert isinstance(finding, UndefinedBehaviour) and (finding.what, finding.certain) == ("pending", True)
+    (finding,) = made(Product(), text.replace(WAIT, "wgmma.wait_group.sync.aligned 1;"))[0].findings
+    assert isinstance(finding, UndefinedBehaviour) and finding.what == "pending"
     # Under another name.
     assert made(Product(), text.replace(WAIT, f"mov.b32 %r8, %d5; {WAIT} add.u32 %r8, %r8, 1;"))[0].findings == []
-    (found,) = made(Product(), text.replace(WAIT, f"mov.b32 %r8, %d5; add.u32 %r8, %r8, 1; {WAIT}"))[0].findings
-    assert isinstance(found, Undefined) and found.what == "pending"
+    (finding,) = made(Product(), text.replace(WAIT, f"mov.b32 %r8, %d5; add.u32 %r8, %r8, 1; {WAIT}"))[0].findings
+    assert isinstance(finding, UndefinedBehaviour) and finding.what == "pending"
 
 
 def test_operands_whose_copies_nobody_waited_for() -> None:
@@ -44,22 +44,22 @@ def test_operands_whose_copies_nobody_waited_for() -> None:
                                       "cp.async.ca.shared.global [%r2], [%x5], 4; cp.async.commit_group;")
     assert made(Product(), copied.replace("bar.sync 0;", "cp.async.wait_group 0; bar.sync 0;"))[0].findings == []
     for wait in ("", "cp.async.wait_group 80;"):
-        (found,) = made(Product(), copied.replace("bar.sync 0;", f"{wait} bar.sync 0;"))[0].findings
-        assert isinstance(found, Undefined) and (found.what, found.certain) == ("pending", True)
+        (finding,) = made(Product(), copied.replace("bar.sync 0;", f"{wait} bar.sync 0;"))[0].findings
+        assert isinstance(finding, UndefinedBehaviour) and (finding.what, finding.certain) == ("pending", True)
 
 
 def test_sums_that_nothing_has_set() -> None:
     # The first product drops what was there; where it adds to it, a GPU adds to anything.
     adds = Product().text().replace("setp.ne.u32 %p1, 0, 0;", "setp.eq.u32 %p1, 0, 0;")
-    (found,) = made(Product(), adds)[0].findings
-    assert isinstance(found, Undefined) and (found.what, found.certain) == ("unset", False)
+    (finding,) = made(Product(), adds)[0].findings
+    assert isinstance(finding, UndefinedBehaviour) and (finding.what, finding.certain) == ("unset", False)
 
 
 def test_operands_that_are_not_there() -> None:
-    (found,) = made(Product(), a=40000 >> 4 | 64 << 32 | 1 << 62)[0].findings
-    assert isinstance(found, OutOfBounds) and (found.tensor, found.space) == ("memory", "shared")
+    (finding,) = made(Product(), a=40000 >> 4 | 64 << 32 | 1 << 62)[0].findings
+    assert isinstance(finding, OutOfBounds) and (finding.tensor, finding.space) == ("memory", "shared")
     never = Product().text().replace("st.shared", "setp.ne.u32 %p0, 0, 0; @%p0 st.shared", 1)
-    (found,) = made(Product(), never)[0].findings
-    assert isinstance(found, Unwritten) and found.tensor == "memory"
-    (found,) = made(Product(), Product().text().replace("bar.sync 0;", ""))[0].findings
-    assert isinstance(found, Undefined) and found.what == "shared"
+    (finding,) = made(Product(), never)[0].findings
+    assert isinstance(finding, UnwrittenAccess) and finding.tensor == "memory"
+    (finding,) = made(Product(), Product().text().replace("bar.sync 0;", ""))[0].findings
+    assert isinstance(finding, UndefinedBehaviour) and finding.what == "shared"

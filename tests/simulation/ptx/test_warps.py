@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from grader.plan.traffic import WarpAccess, WarpTraffic, Watch
-from grader.simulation.ptx.launch import Setting
+from grader.simulation.ptx.launch import LaunchSettings
 from grader.simulation.ptx.observing import ThreadObserver
 from tests.languages.cuda.compiling import needs_nvcc
 from tests.rows import each_row
@@ -21,15 +21,15 @@ def traffic(body: str, *, block: Any = 256, before: str = "", shared: int = 0) -
     text = compiled(f"{before}\nextern \"C\" __global__ void k(const float* x, float* y, int n) {{\n{body}\n}}\n")
     observer = ThreadObserver(Watch(warps=True), "y")
     run(text, 1, block, tensor(np.arange(COUNT, dtype="f4"), "x"), empty(COUNT, "y"), COUNT,
-        setting=Setting(".cu", observer=observer), shared=shared)
+        settings=LaunchSettings(".cu", observer=observer), shared=shared)
     (launched,) = observer.launched()
     assert launched.warps is not None
     return launched.warps
 
 
 def of(found: WarpTraffic, space: str, access: str) -> WarpAccess:
-    (one,) = (one for one in found.accesses if (one.space, one.access) == (space, access))
-    return one
+    (warp_access,) = (one for one in found.accesses if (one.space, one.access) == (space, access))
+    return warp_access
 
 
 @each_row("index, sectors, least", [
@@ -37,9 +37,9 @@ def of(found: WarpTraffic, space: str, access: str) -> WarpAccess:
     ("(t ^ 5)", 4, 4), ("(t % 32) / 2 + t / 32 * 16", 2, 2), ("(t < 16 ? t : 0)", 2, 2),
 ])
 def test_a_request_touches_sectors(index: str, sectors: int, least: int) -> None:
-    found = of(traffic(f"int t = threadIdx.x; if (t < 32) y[t] = x[{index}];"), "global", "load")
-    assert (found.requests, found.parts, found.least) == (1, sectors, least)
-    assert (found.wasteful, found.worst, found.line) == (sectors > least, sectors - least, 3)
+    access = of(traffic(f"int t = threadIdx.x; if (t < 32) y[t] = x[{index}];"), "global", "load")
+    assert (access.requests, access.parts, access.least) == (1, sectors, least)
+    assert (access.wasteful, access.worst, access.line) == (sectors > least, sectors - least, 3)
 
 
 @each_row("kind, index, wavefronts, least", [
@@ -52,8 +52,8 @@ def test_a_request_touches_sectors(index: str, sectors: int, least: int) -> None
 def test_an_access_to_shared_memory_waits_for_its_banks(kind: str, index: str, wavefronts: int, least: int) -> None:
     body = (f"__shared__ {kind} s[8192 / sizeof({kind}) * 4]; int t = threadIdx.x; ((char*)s)[t] = n;\n"
             f"__syncthreads(); (({kind}*)y)[t] = s[{index}];")
-    found = of(traffic(body, block=32), "shared", "load")
-    assert (found.requests, found.parts, found.least) == (1, wavefronts, least)
+    access = of(traffic(body, block=32), "shared", "load")
+    assert (access.requests, access.parts, access.least) == (1, wavefronts, least)
 
 
 def test_rows_of_matrices_count_as_such() -> None:
@@ -63,23 +63,23 @@ def test_rows_of_matrices_count_as_such() -> None:
     head = "__shared__ __align__(128) float s[2048]; for (int i = threadIdx.x; i < 2048; i += 32) s[i] = x[i];\n" \
            "__syncthreads();\n"
     for stride, wavefronts in ((4, 4), (32, 32), (36, 4)):
-        found = of(traffic(head + load.format(stride=stride), block=32), "shared", "load")
-        assert (found.requests, found.parts, found.least) == (1, wavefronts, 4), stride
+        access = of(traffic(head + load.format(stride=stride), block=32), "shared", "load")
+        assert (access.requests, access.parts, access.least) == (1, wavefronts, 4), stride
 
 
 def test_lanes_part_and_warps_meet() -> None:
-    found = traffic("int t = threadIdx.x; float v = x[t];\n"
-                    "for (int i = 0; i < (t & 1) + 1; i++) { v = v * v; y[t + i] = v; }\n"
-                    "__syncthreads(); if (t / 32 == 1) atomicAdd(y, v); __syncthreads();", block=64)
-    assert sum(one.divergent for one in found.branching) > 0
-    assert found.barriers == 2 * 2
+    warp_traffic = traffic("int t = threadIdx.x; float v = x[t];\n"
+                           "for (int i = 0; i < (t & 1) + 1; i++) { v = v * v; y[t + i] = v; }\n"
+                           "__syncthreads(); if (t / 32 == 1) atomicAdd(y, v); __syncthreads();", block=64)
+    assert sum(branching.divergent for branching in warp_traffic.branching) > 0
+    assert warp_traffic.barriers == 2 * 2
     uniform = traffic("int t = threadIdx.x; if (t / 32 == 1) { y[t] = x[t]; __threadfence(); y[0] = x[1]; }", block=64)
-    assert sum(one.divergent for one in uniform.branching) == 0
+    assert sum(branching.divergent for branching in uniform.branching) == 0
 
 
 def test_multiply_adds_and_local_memory() -> None:
-    found = traffic("float v = x[threadIdx.x]; y[threadIdx.x] = v * v + x[7];", block=96)
-    assert (found.multiply_adds, found.tensor_multiply_adds, found.local) == (96, 0, 0)
+    warp_traffic = traffic("float v = x[threadIdx.x]; y[threadIdx.x] = v * v + x[7];", block=96)
+    assert (warp_traffic.multiply_adds, warp_traffic.tensor_multiply_adds, warp_traffic.local) == (96, 0, 0)
     array = traffic("float a[8]; for (int i = 0; i < 8; i++) a[i] = x[i]; y[threadIdx.x] = a[(int)x[9] & 7];", block=32)
     assert array.local == 32 * 4 * 9
     product = traffic("using namespace nvcuda::wmma; fragment<matrix_a,16,16,16,half,row_major> a;\n"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.simulation.ptx.types import Array
+from grader.simulation.ptx.lanes import Array
 from tests.simulation.ptx.launching import HEAD
 
 ROWS, K_BYTES, IMAGE = 64, 32, 40960

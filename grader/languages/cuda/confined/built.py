@@ -17,7 +17,7 @@ import numpy
 import numpy.typing
 from pydantic import Field, TypeAdapter, ValidationError
 
-from grader.plan.plan import MOST_ARGUMENTS, TEXT_CHARACTERS, Line, Malformed, Name, Shaped, Size
+from grader.plan.plan import MOST_ARGUMENTS, TEXT_CHARACTERS, Line, Malformed, Name, Size, StrictModel
 
 MOST_ENTRIES = 1024
 MOST_SAID = 1000
@@ -29,7 +29,7 @@ Symbol = Annotated[str, Field(max_length=8_000)]
 """A name as nvcc writes it; names of templates are long."""
 
 
-class BuiltVariable(Shaped):
+class BuiltVariable(StrictModel):
     """Variable of a module. `symbol` is the name under which host code registers it, `initial` its first contents in
     base64, "" for zeros."""
 
@@ -39,7 +39,7 @@ class BuiltVariable(Shaped):
     initial: str = ""
 
 
-class BuiltEntry(Shaped):
+class BuiltEntry(StrictModel):
     """Kernel. `registered` is the name under which host code registers it, `symbol` its name in the text. Its last
     parameters stand for `variables`, in their order. `shared` is its static shared memory in bytes, `most_threads` the
     most threads of a block. `unplanned` says, about `line`, why no plan may hold the kernel; "" if one may."""
@@ -56,7 +56,7 @@ class BuiltEntry(Shaped):
     unplanned: Annotated[str, Field(max_length=MOST_SAID)] = ""
 
 
-class HostParameter(Shaped):
+class HostParameter(StrictModel):
     """Parameter of the student's function in the file. `type` is `pointer` or a C type of `_CTYPES` in
     planner/child.py."""
 
@@ -64,7 +64,7 @@ class HostParameter(Shaped):
     type: Name
 
 
-class Contents(Shaped):
+class Contents(StrictModel):
     """Facts about a built file; `symbol` is the name of the student's function in the object."""
 
     symbol: Symbol

@@ -14,15 +14,15 @@ def unwrap(message: str) -> str:
     """Return the compiler's first error, without its place, the code that is printed with it, and later errors."""
     lines = message.split("\n")
     for at, line in enumerate(lines):
-        found = _PLACE.match(line) or _PTX.match(line)
-        if found:
-            said = [line[found.end() :].strip()]
+        match = _PLACE.match(line) or _PTX.match(line)
+        if match:
+            parts = [line[match.end() :].strip()]
             # The types of operands follow in lines of their own.
-            said += [more.strip() for more in lines[at + 1 : at + 8] if re.search(r"^\s+\w+ types are: ", more)]
-            return _begun("; ".join(said))
-    return _begun(message)
+            parts += [more.strip() for more in lines[at + 1 : at + 8] if re.search(r"^\s+\w+ types are: ", more)]
+            return _capitalised("; ".join(parts))
+    return _capitalised(message)
 
 
-def _begun(message: str) -> str:
+def _capitalised(message: str) -> str:
     """Return the message with a capital first letter, if it begins with a plain word."""
     return message[:1].upper() + message[1:] if re.match(r"[a-z]+,? ", message) else message

@@ -26,50 +26,50 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
     for at in used[:_FEW]:
         for guard in _guards(texts, at):
             for name, bound in _compared(texts, guard):
-                for other in _added(texts, at + 1, name):
+                for other in _added_terms(texts, at + 1, name):
                     counter = next((one for one in other if one in counted), None)
                     whole = " ".join([name, "+", *other])
                     if counter is not None and bound not in other and whole not in " ".join(
-                            texts[guard:_closed(texts, guard + 1)]):
+                            texts[guard:_closing_bracket(texts, guard + 1)]):
                         # No other candidate is tried, as `_bounded` reads the whole file.
                         line = words[guard].line
                         return None if _bounded(source, texts, at, whole.split(), counter) else Slip(
                             line, fact("slip.guard.seen", line=line, name=name, index=found.line, whole=whole,
-                                       counter=counter), fact("slip.guard.look", whole=whole))
+                                       counter=counter), fact("slip.guard.advice", whole=whole))
     return None
 
 
 def _bounded(source: str, texts: Sequence[str], at: int, whole: list[str], counter: str) -> bool:
     """Return whether something other than the guard may bound the index at `at`: its kernel compares the index
     elsewhere, or no loop around it plainly counts to a constant."""
-    kernel = next((one for one in range(at, -1, -1) if texts[one] == "__global__"), 0)
+    kernel = next((index for index in range(at, -1, -1) if texts[index] == "__global__"), 0)
     loop = next((one for one in range(at, kernel, -1) if texts[one] == "for" and _counter(texts, one) == counter), None)
     if loop is None or not _holds(texts, loop, at):
         return True
-    condition = " ".join(texts[loop:_closed(texts, loop + 1)]).split(" ; ")[1:2]
+    condition = " ".join(texts[loop:_closing_bracket(texts, loop + 1)]).split(" ; ")[1:2]
     bound = condition[0].split() if condition else []
     if len(bound) != 3 or bound[0] != counter or bound[1] not in _SIGNS or not _constant(source, texts, bound[2]):
         return True
     # A comparison before the variable gets its value is about another value.
-    begin = next((one for one in range(loop, kernel, -1) if texts[one:one + 2] == [whole[0], "="]), kernel)
+    begin = next((index for index in range(loop, kernel, -1) if texts[index:index + 2] == [whole[0], "="]), kernel)
     turned, length = [*whole[2:], "+", whole[0]], len(whole)
-    for one in range(begin + 1, at):
-        if texts[one] in (whole[0], turned[0]) and texts[one:one + length] in (whole, turned):
-            end = one + length + (texts[one + length] == ")")
-            before = one - 1 - (texts[one - 1] == "(")
+    for number in range(begin + 1, at):
+        if texts[number] in (whole[0], turned[0]) and texts[number:number + length] in (whole, turned):
+            end = number + length + (texts[number + length] == ")")
+            before = number - 1 - (texts[number - 1] == "(")
             if texts[end] in _SIGNS or texts[before] in (*_SIGNS, "="):
                 return True
-    return any(texts[one] == counter and (texts[one - 1] in _SIGNS or texts[one + 1] in _SIGNS)
-               for one in range(_closed(texts, loop + 1), at))
+    return any(texts[index] == counter and (texts[index - 1] in _SIGNS or texts[index + 1] in _SIGNS)
+               for index in range(_closing_bracket(texts, loop + 1), at))
 
 
 def _holds(texts: Sequence[str], loop: int, at: int) -> bool:
     """Return whether the token at `at` lies in the body of a loop in front of it."""
     braces = brackets = 0
-    for one in range(_closed(texts, loop + 1) + 1, at):
-        braces += (texts[one] == "{") - (texts[one] == "}")
-        brackets += (texts[one] == "(") - (texts[one] == ")")
-        if texts[one] in (";", "}") and texts[one + 1] != "else" and braces <= 0 and not brackets:
+    for number in range(_closing_bracket(texts, loop + 1) + 1, at):
+        braces += (texts[number] == "{") - (texts[number] == "}")
+        brackets += (texts[number] == "(") - (texts[number] == ")")
+        if texts[number] in (";", "}") and texts[number + 1] != "else" and braces <= 0 and not brackets:
             return False
     return True
 
@@ -88,11 +88,11 @@ def _constant(source: str, texts: Sequence[str], word: str) -> bool:
 
 def _counter(texts: Sequence[str], at: int) -> str:
     """Return the variable that a `for` sets first."""
-    end = next((one for one in range(at, min(at + _LONG, len(texts))) if texts[one] == "="), at + 1)
+    end = next((number for number in range(at, min(at + _LONG, len(texts))) if texts[number] == "="), at + 1)
     return texts[end - 1]
 
 
-def _closed(texts: Sequence[str], at: int) -> int:
+def _closing_bracket(texts: Sequence[str], at: int) -> int:
     """Return the index of the bracket that closes the one at `at`; the last index that is searched if there is none."""
     depth = 0
     for end in range(at, min(at + _LONG, len(texts))):
@@ -109,10 +109,10 @@ def _guards(texts: Sequence[str], at: int) -> Iterator[int]:
         depth += (texts[before] == "}") - (texts[before] == "{")
         if texts[before] != "if" or depth > 0:
             continue
-        body = _closed(texts, before + 1) + 1
+        body = _closing_bracket(texts, before + 1) + 1
         # Heads of loops hold semicolons; a statement without braces ends at its first semicolon after them.
         while body < at and texts[body] == "for":
-            body = _closed(texts, body + 1) + 1
+            body = _closing_bracket(texts, body + 1) + 1
         if depth < 0 or ";" not in texts[body:at]:
             yield before
             return
@@ -120,16 +120,16 @@ def _guards(texts: Sequence[str], at: int) -> Iterator[int]:
 
 def _compared(texts: Sequence[str], guard: int) -> Iterator[tuple[str, str]]:
     """Yield the names that a condition bounds from above, each with the first token of its bound."""
-    for at in range(guard + 1, _closed(texts, guard + 1)):
+    for at in range(guard + 1, _closing_bracket(texts, guard + 1)):
         if texts[at] in ("(", "&&") and texts[at + 1].isidentifier() and texts[at + 2] in ("<", "<="):
             yield texts[at + 1], texts[at + 3]
 
 
-def _added(texts: Sequence[str], bracket: int, name: str) -> Iterator[list[str]]:
+def _added_terms(texts: Sequence[str], bracket: int, name: str) -> Iterator[list[str]]:
     """Yield the tokens of each term that an index adds to a name."""
-    end = _closed(texts, bracket)
+    end = _closing_bracket(texts, bracket)
     for at in range(bracket + 1, end if texts[end] == "]" else bracket):
         if texts[at] != name or texts[at - 1] not in ("[", "(", "+") or texts[at + 1] != "+":
             continue
-        last = next((one for one in range(at + 2, end) if texts[one] in ("+", "-", ")", "]", ",")), end)
+        last = next((number for number in range(at + 2, end) if texts[number] in ("+", "-", ")", "]", ",")), end)
         yield list(texts[at + 2:last])

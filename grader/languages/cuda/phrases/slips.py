@@ -8,19 +8,18 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
+from grader.languages.cuda.shared import behind_indices
 from grader.languages.cuda.source import CodeWord, code_words
 from grader.languages.phrases import Slip, fact
 
 # At most 18 digits, as Python takes quadratic time to read a number.
 _NUMBER = re.compile(r"(\d{1,18})[uUlL]*")
-# The most tokens of an array's brackets.
-_LONG = 64
 _WHOLE = frozenset({"int", "unsigned", "long", "short", "size_t", "uint", "int32_t", "uint32_t", "int64_t", "uint64_t"})
 _MAXIMUM, _LEAST = frozenset({"fmaxf", "fmax", "max"}), frozenset({"FLT_MIN", "DBL_MIN"})
 _NEVER_NEGATIVE = frozenset({"fabsf", "fabs", "abs", "__habs", "expf", "__expf", "exp"})
 _REAL = frozenset({"float", "double", "half", "__half", "__nv_bfloat16"})
 # A variable declared after one of these does not belong to one thread.
-_ELSEWHERE = ("__shared__", "extern", "static", "__device__")
+_STORAGE = ("__shared__", "extern", "static", "__device__")
 # A quotient begins after one of these: in `2 * 1 / n` the product comes first.
 _BEGINS = frozenset({"=", "(", ",", "+", "-", "return", "{", "[", "?", ":"})
 # A name followed by one of these is part of a longer expression, whose value may have another type.
@@ -42,34 +41,19 @@ def _unset(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
     for at, text in enumerate(texts):
         places.setdefault(text, []).append(at)
     for at, (word, name) in enumerate(pairwise(texts)):
-        if word not in _REAL or not name.isidentifier() or (at and texts[at - 1] in _ELSEWHERE):
+        if word not in _REAL or not name.isidentifier() or (at and texts[at - 1] in _STORAGE):
             continue
-        ends = _behind_brackets(texts, at + 2)
+        ends = behind_indices(texts, at + 2)
         after = bisect_left(places[name], ends)
         # No semicolon follows a function's parameter.
         if texts[ends : ends + 1] != [";"] or after == len(places[name]):
             continue
         used = places[name][after]
-        sign = _behind_brackets(texts, used + 1)
+        sign = behind_indices(texts, used + 1)
         if texts[sign : sign + 1] == ["+="]:
             line = words[used].line
             yield Slip(line, fact("slip.unset.seen", line=line, name=name, declared=words[at].line),
-                       fact("slip.unset.look"))
-
-
-def _behind_brackets(texts: Sequence[str], at: int) -> int:
-    """Return the index after brackets such as `[4][2]` that begin at `at`; `at` itself if there are none, or one is
-    longer than _LONG."""
-    while at < len(texts) and texts[at] == "[":
-        depth = 0
-        for end in range(at, min(len(texts), at + _LONG)):
-            depth += (texts[end] == "[") - (texts[end] == "]")
-            if not depth:
-                break
-        else:
-            return at
-        at = end + 1
-    return at
+                       fact("slip.unset.advice"))
 
 
 def _quotients(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
@@ -88,18 +72,18 @@ def _quotients(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip
             continue
         line = words[at].line
         yield Slip(line, fact(f"slip.quotient.{always}", line=line, above=above, below=below),
-                   fact("slip.quotient.look", above=number[1], below=below))
+                   fact("slip.quotient.advice", above=number[1], below=below))
 
 
 def _maxima(words: Sequence[CodeWord], texts: Sequence[str]) -> Iterator[Slip]:
     """Yield slips such as `float m = FLT_MIN;` beside `m = fmaxf(m,`, unless the numbers are never negative."""
-    compared = {name for name, sign, call, first, other in zip(
+    compared = {name for name, sign, call, first, text in zip(
         texts, texts[1:], texts[2:], texts[4:], texts[6:], strict=False)
-        if name == first and sign == "=" and call in _MAXIMUM and other not in _NEVER_NEGATIVE}
+        if name == first and sign == "=" and call in _MAXIMUM and text not in _NEVER_NEGATIVE}
     for at, (sign, least) in enumerate(pairwise(texts)):
         if sign == "=" and least in _LEAST and at and (name := texts[at - 1]) in compared:
             line = words[at].line
-            yield Slip(line, fact("slip.maximum.seen", line=line, name=name, least=least), fact("slip.maximum.look"))
+            yield Slip(line, fact("slip.maximum.seen", line=line, name=name, least=least), fact("slip.maximum.advice"))
 
 
 def _declared(texts: Sequence[str], types: frozenset[str]) -> set[str]:

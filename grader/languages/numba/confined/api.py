@@ -1,4 +1,4 @@
-"""Numba's private interfaces, and the way from its compiler's PTX to a kernel's text. Nothing else here uses them, so a
+"""Numba's private interfaces, and the way from its compiler's PTX to a kernel's text. No other file uses them, so a
 change in Numba is mended here."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-# Numba reads these when it is imported: no simulator, no references that are counted, no colours in messages.
+# Numba reads these when it is imported: no simulator, no reference counts, no colours in messages.
 _SETTINGS = {"ENABLE_CUDASIM": "0", "DISABLE_JIT": "0", "CUDA_DEBUGINFO": "0", "OPT": "3", "COLOR_SCHEME": "no_color",
              "DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1", "CUDA_LOW_OCCUPANCY_WARNINGS": "0", "CUDA_ENABLE_NRT": "0"}
 for _name in [name for name in os.environ if name.startswith("NUMBA_")]:
@@ -39,26 +39,26 @@ _RESOURCES = ("regs_per_thread", "shared_mem_per_block", "local_mem_per_thread",
 
 
 class _SharedNames:
-    """The symbols of shared arrays. Each holds the variable's name in the student's file, as names of C++ hold it, and
-    letters that make it unlike all others."""
+    """The symbols of shared arrays. Each is a mangled name of C++: the variable's name in the student's file, in a
+    namespace whose letters make it unique."""
 
     def __init__(self) -> None:
-        self._many = 0
+        self._count = 0
         self._place: Any = None
         notify = Lower.notify_loc
 
-        def noted(lower: Any, place: Any) -> None:
+        def notify_and_note(lower: Any, place: Any) -> None:
             self._place = place
             notify(lower, place)
 
-        Lower.notify_loc = noted
+        Lower.notify_loc = notify_and_note
 
     def symbol(self, name: str) -> str:
-        self._many += 1
+        self._count += 1
         line = linecache.getline(self._place.filename, self._place.line) if self._place is not None else ""
-        found = _SHARED_ARRAY.match(line)
-        own = "".join(chr(ord("a") + int(digit)) for digit in str(self._many))
-        return f"_ZN{len(own)}{own}{len(found[1])}{found[1]}E" if found else f"shared_array_{own}"
+        match = _SHARED_ARRAY.match(line)
+        letters = "".join(chr(ord("a") + int(digit)) for digit in str(self._count))
+        return f"_ZN{len(letters)}{letters}{len(match[1])}{match[1]}E" if match else f"shared_array_{letters}"
 
 
 def compile_first() -> None:
@@ -85,7 +85,7 @@ def install(
     kernel.launch = lambda self, *args, **kwargs: launch(self, *args, **kwargs)
     kernel.max_cooperative_grid_blocks = lambda self, *args, **kwargs: cooperative(self, *args, **kwargs)
     for name in _RESOURCES:
-        setattr(kernel, name, property(partial(_resource, resources, name)))
+        setattr(kernel, name, property(partial(lambda name, self: getattr(resources(self), name), name)))
 
     def with_lines(self: Any, py_func: Any, targetoptions: Any, *args: Any, **kwargs: Any) -> None:
         begin(self, py_func, {**targetoptions, "lineinfo": True, "debug": False, "lto": False}, *args, **kwargs)
@@ -105,10 +105,6 @@ def install_functions(functions: dict[str, Any]) -> None:
         setattr(cuda, name, value)
         if hasattr(cuda.api, name):
             setattr(cuda.api, name, value)
-
-
-def _resource(resources: Callable[[Any], Any], name: str, kernel: Any) -> Any:
-    return getattr(resources(kernel), name)
 
 
 def typed(kinds: Sequence[type], type_of: Callable[[Any], Any]) -> None:
@@ -145,29 +141,29 @@ def inner(kind: Any) -> list[Any]:
 
 
 def ptx_of(kernel: Any, symbol: str) -> tuple[str, list[str]]:
-    """Return a compiled kernel's PTX, in which the kernel is called `symbol`, since Numba's name is longer than a
-    plan's; and the PTX of what Numba links with it: arithmetic on half-precision numbers, in C++ of NVIDIA's. Raises
-    ForeignError for any other code."""
+    """Return a compiled kernel's PTX, and the PTX of NVIDIA's C++ that Numba links with it, for arithmetic in half
+    precision. The kernel is called `symbol`, since Numba's name is too long for a plan. Raises ForeignError for any
+    other linked code."""
     text, library = str(kernel.inspect_asm(None)), kernel._codelibrary
     linked = []
-    for one in library._linking_files:
-        if one in (cuda_fp16.shim_obj, cuda_bf16.shim_obj):
-            linked.append(one.data)
-        elif one == str(_RESHAPE):
+    for file in library._linking_files:
+        if file in (cuda_fp16.shim_obj, cuda_bf16.shim_obj):
+            linked.append(file.data)
+        elif file == str(_RESHAPE):
             linked.append(_RESHAPE.read_text(encoding="utf-8"))
         else:
-            raise linking.ForeignError(str(getattr(one, "name", one)))
+            raise linking.ForeignError(str(getattr(file, "name", file)))
     if "cudaCG" in text:
         linked.append(linking.GRID)
     major, minor, *_ = library._ensure_cc(None)
     linked = [linking.compiled(source, f"compute_{major}{minor}") for source in linked]
-    found = _ENTRY.search(text)
-    if found is None:
+    match = _ENTRY.search(text)
+    if match is None:
         return text, linked
     if library._max_registers:
-        body = text.index("\n{", found.end())
+        body = text.index("\n{", match.end())
         text = f"{text[:body]}\n.maxnreg {int(library._max_registers)}{text[body:]}"
-    return text.replace(found[1], symbol), linked
+    return text.replace(match[1], symbol), linked
 
 
 def is_error(error: BaseException) -> bool:
@@ -176,8 +172,8 @@ def is_error(error: BaseException) -> bool:
 
 
 def line_of(error: BaseException, file: str) -> int:
-    """Return the line of a file whose types Numba was inferring as it raised an error, which need not say so; 0 for
-    none."""
+    """Return the line of a file whose types Numba was inferring when it raised an error: not every error names it. 0
+    if there is none."""
     found, trace = 0, error.__traceback__
     while trace is not None:
         place = getattr(trace.tb_frame.f_locals.get("self"), "loc", None)

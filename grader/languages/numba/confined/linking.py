@@ -47,9 +47,9 @@ def compiled(source: str, target: str) -> str:
     """Return the PTX of device functions in C++, for a target such as `compute_90`. Numba's own way asks the driver."""
     toolkit = Path(get_cuda_paths()["include_dir"].info)
     folders = (Path(cuda.__file__).parent / "include" / "13", toolkit, toolkit / "cccl")
-    options = [f"--gpu-architecture={target}", "--relocatable-device-code=true", *(f"-I{one}" for one in folders)]
+    options = [f"--gpu-architecture={target}", "--relocatable-device-code=true", *(f"-I{folder}" for folder in folders)]
     program = _checked(nvrtc.nvrtcCreateProgram(source.encode(), b"linked", 0, [], []))
-    _checked(nvrtc.nvrtcCompileProgram(program, len(options), [one.encode() for one in options]))
+    _checked(nvrtc.nvrtcCompileProgram(program, len(options), [option.encode() for option in options]))
     text: bytes = b" " * _checked(nvrtc.nvrtcGetPTXSize(program))
     _checked(nvrtc.nvrtcGetPTX(program, text))
     return str(text.rstrip(b"\0"), "utf-8").replace("own_cudaCG", "cudaCG")

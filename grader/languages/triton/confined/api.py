@@ -97,20 +97,20 @@ def lower(src: ASTSource, options: Any, target: GPUTarget, context: Any) -> Any:
     return src.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
 
 
-def objections(making: Callable[[], Any], context: Any) -> str:
+def diagnostics(making: Callable[[], Any], context: Any) -> str:
     """Return MLIR's diagnostics about a module that `making` fails to make. MLIR writes them to standard error."""
     context.printOpOnDiagnostic(False)
-    said, saying = os.pipe2(os.O_CLOEXEC)
+    reading, writing = os.pipe2(os.O_CLOEXEC)
     kept = os.dup(2)
-    os.dup2(saying, 2)
-    os.close(saying)
+    os.dup2(writing, 2)
+    os.close(writing)
     try:
         with suppress(RuntimeError), redirect_stdout(io.StringIO()):
             making()
     finally:
         os.dup2(kept, 2)
         os.close(kept)
-    with os.fdopen(said, errors="replace") as text:
+    with os.fdopen(reading, errors="replace") as text:
         return text.read()
 
 
@@ -204,8 +204,8 @@ def tuned_kernel(tuner: Any) -> Any:
     return fn
 
 
-def forget(tuner: Any) -> None:
-    """Make an autotuner forget its choices, so that it tunes again."""
+def reset(tuner: Any) -> None:
+    """Clear the choices of an autotuner, so that it tunes again."""
     tuner.cache.clear()
 
 

@@ -16,8 +16,9 @@ _SENTENCES, _CLUES, _GLUON = (_HERE / name for name in ("messages.toml", "clues.
 
 TRITON = Phrases(
     catalogue(PYTHON, _SENTENCES), clues=clues(_CLUES), absent=clues(_CLUES, "absent"), unwrap=unwrap,
-    marks={"tuned": _TUNED, "block_pointer": "make_block_ptr", "bounds_checked": "boundary_check"}, slips=slips,
-    outside=outside)
+    marks={"tuned": _TUNED, "block_pointer": "make_block_ptr", "bounds_checked": "boundary_check",
+           "arrivals": r"mbarrier\.", "parity": r"mbarrier\.wait"},
+    slips=slips, outside=outside)
 GLUON = replace(
     TRITON, sentences=catalogue(PYTHON, _SENTENCES, _GLUON), clues=(*clues(_GLUON), *TRITON.clues))
 PHRASES = replace(TRITON, dialects={"triton.experimental": GLUON})

@@ -19,13 +19,13 @@ _CALLS = {access: re.compile(rf"\btl\.{access}\(") for access in ("load", "store
 _LINES, _CHARACTERS = 8, 2_000
 
 
-def outside(source: str, found: OutOfBounds) -> Slip | None:
-    """Return the slip in the mask of an access whose pointer moves on in a loop: the mask is computed before the loop,
+def outside(source: str, finding: OutOfBounds) -> Slip | None:
+    """Return the slip in the mask of an access whose pointer advances in a loop: the mask is computed before the loop,
     or compares nothing that the loop changes. None if the text shows neither."""
     lines = source.splitlines()
-    at = found.line - 1
+    at = finding.line - 1
     begin = _loop(lines, at) if 0 <= at < len(lines) else None
-    if begin is None or (arguments := _arguments(lines, at, found.access)) is None:
+    if begin is None or (arguments := _arguments(lines, at, finding.access)) is None:
         return None
     pointer, mask = arguments
     set_at, loop = _set_at(lines), range(begin, _end(lines, begin))
@@ -34,20 +34,20 @@ def outside(source: str, found: OutOfBounds) -> Slip | None:
     if not mask or not moved or any(set_at[number] is None for number in loop):
         return None
     if mask not in changed and _NAME.fullmatch(mask):
-        before = _before(lines, set_at, begin, mask)
-        if before is None or (compared := _right(lines[before])) is None:
+        before = _line_before_loop(lines, set_at, begin, mask)
+        if before is None or (compared := _right_side(lines[before])) is None:
             return None
-        look = "computed_once" if changed.intersection(_NAME.findall(compared)) else "moves_on"
+        advice = "computed_once" if changed.intersection(_NAME.findall(compared)) else "moves_on"
         return Slip(before + 1, fact("slip.computed_once.seen", line=before + 1, mask=mask, moved=moved),
-                    fact(f"slip.{look}.look", mask=mask, moved=moved, line=found.line))
-    sides = [_right(lines[number]) for number in loop if set_at[number] == mask] if mask in changed else [mask]
+                    fact(f"slip.{advice}.advice", mask=mask, moved=moved, line=finding.line))
+    sides = [_right_side(lines[number]) for number in loop if set_at[number] == mask] if mask in changed else [mask]
     if any(side is None or changed.intersection(_NAME.findall(side)) - {mask} for side in sides):
         return None
-    return Slip(found.line, fact("slip.compares_nothing.seen", line=found.line, moved=moved),
-                fact("slip.compares_nothing.look"))
+    return Slip(finding.line, fact("slip.compares_nothing.seen", line=finding.line, moved=moved),
+                fact("slip.compares_nothing.advice"))
 
 
-def _before(lines: Sequence[str], set_at: Sequence[str | None], begin: int, mask: str) -> int | None:
+def _line_before_loop(lines: Sequence[str], set_at: Sequence[str | None], begin: int, mask: str) -> int | None:
     """Return the index of the line before a loop that sets the mask; None if no line does, or not plainly."""
     for number in range(begin - 1, -1, -1):
         text = lines[number].strip()
@@ -59,10 +59,10 @@ def _before(lines: Sequence[str], set_at: Sequence[str | None], begin: int, mask
     return None
 
 
-def _right(line: str) -> str | None:
+def _right_side(line: str) -> str | None:
     """Return the right side of a line that sets a name; None if it goes on in the next line."""
     side = line.partition("=")[2].partition("#")[0].rstrip()
-    return None if side.endswith("\\") or _opened(side) else side
+    return None if side.endswith("\\") or _open_brackets(side) else side
 
 
 def _arguments(lines: Sequence[str], at: int, access: str) -> tuple[str, str] | None:
@@ -107,7 +107,7 @@ def _set_at(lines: Sequence[str]) -> list[str | None]:
     depth, found = 0, list[str | None]()
     for line in lines:
         text = line.partition("#")[0].rstrip()
-        after = max(0, depth + _opened(text))
+        after = max(0, depth + _open_brackets(text))
         plain = ";" not in text and ":=" not in text
         found.append(("" if depth else _set(text, ended=not after)) if plain else None)
         depth = after
@@ -124,7 +124,7 @@ def _set(text: str, *, ended: bool) -> str | None:
     return None if _SET.match(text, match.end()) else match[1]
 
 
-def _opened(text: str) -> int:
+def _open_brackets(text: str) -> int:
     """Return the number of brackets that a text opens, less those that it closes."""
     return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
 

@@ -15,12 +15,12 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 def slips(source: str) -> Iterator[Slip]:
     """Yield loops that make no iteration, for any sizes: `range(n, 0)` and `range(0, n, -1)`."""
     for number, line in enumerate(source.splitlines(), 1):
-        if (found := _RANGE.match(line)) and _never(*(one.strip() for one in found[2].split(","))):
-            yield Slip(number, fact("slip.no_round.seen", line=number, range=found[1]), fact("slip.no_round.look"),
+        if (match := _RANGE.match(line)) and _is_empty(*(word.strip() for word in match[2].split(","))):
+            yield Slip(number, fact("slip.no_round.seen", line=number, range=match[1]), fact("slip.no_round.advice"),
                        empties=True)
 
 
-def _never(start: str, stop: str = "", step: str = "1", *others: str) -> bool:
+def _is_empty(start: str, stop: str = "", step: str = "1", *others: str) -> bool:
     """Return whether a range of names and numbers is empty. Names are sizes, which are at least 1."""
     start, stop = (start, stop) if stop else ("0", start)
     down = step.startswith("-")

@@ -1,33 +1,54 @@
-"""Matrices that the lanes of a warp hold together: loads, stores and products."""
+"""Matrices that the lanes of a warp hold together: loads, stores and products; and products of a warpgroup, four warps,
+with matrices in shared memory: `wgmma` of the PTX ISA (9.0, 9.7.15).
+
+Products are computed at once, 16 rows by each warp. The sums of `wgmma` count as under way until `wgmma.wait_group`.
+"""
 
 from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from grader.plan.plan import Malformed
+from grader.simulation.ptx import engines
 from grader.simulation.ptx.decode import Decoder, Get, Put, Run, vector
 from grader.simulation.ptx.instructions.memory import space_of, together
-from grader.simulation.ptx.lanes import WARP, spread, unwarped, warps
+from grader.simulation.ptx.lanes import DTYPES, WARP, Array, Unsupported, spread, unwarped, warps
 from grader.simulation.ptx.memory import ROW
 from grader.simulation.ptx.program import ThreadInstruction
-from grader.simulation.ptx.state import ChunkState
-from grader.simulation.ptx.tensor_cores import Fragment, Product, matrix_rows, mma, transposed, wmma, wmma_access
-from grader.simulation.ptx.types import DTYPES, Array, Unsupported
+from grader.simulation.ptx.tensor_cores import (
+    Fragment,
+    Product,
+    matrix_rows,
+    mma,
+    numbers,
+    transposed,
+    warpgroup_fragments,
+    wmma,
+    wmma_access,
+)
+from grader.simulation.ptx.tensor_maps import K_BYTES, addresses
+
+if TYPE_CHECKING:
+    from grader.simulation.ptx.machine import Machine
+
 
 MOST_KEPT = 16
 """The most matrices that a chunk caches: an unrolled loop multiplies each by several others."""
 
 
-def _held(m: ChunkState, registers: list[Array]) -> Array:
+def _held(m: Machine, registers: list[Array]) -> Array:
     """Return registers as (warps, lanes, registers); in memory the lanes lie side by side."""
-    parts = [warps(one, m.shape) for one in registers]
+    parts = [warps(register, m.shape) for register in registers]
     held = np.empty((len(parts), parts[0].size // WARP, WARP), parts[0].dtype)
     for number, part in enumerate(parts):
         held[number] = part.reshape(-1, WARP)
     return held.transpose(1, 2, 0)
 
 
-def _matrix(m: ChunkState, fragment: Fragment, gets: list[Get]) -> Array:
+def _matrix(m: Machine, fragment: Fragment, gets: list[Get]) -> Array:
     """Return the matrices that registers hold, from the cache if they are there. An array identifies a register's
     value, as it is never changed: a new value is a new array."""
     registers = [get(m) for get in gets]
@@ -41,61 +62,61 @@ def _matrix(m: ChunkState, fragment: Fragment, gets: list[Get]) -> Array:
     return known[1]
 
 
-def _put(m: ChunkState, puts: list[Put], registers: Array) -> None:
+def _put(m: Machine, puts: list[Put], registers: Array) -> None:
     for number, put in enumerate(puts):
         put(m, unwarped(registers[..., number].reshape(m.shape[0], -1, WARP), m.shape))
 
 
-def _lanes(m: ChunkState, of_lanes: Array) -> Array:
+def _lanes(m: Machine, of_lanes: Array) -> Array:
     """Spread values of each of 32 lanes over all threads: (1, threads)."""
     return of_lanes[np.arange(m.shape[1]) % WARP][None, :]
 
 
-def _product(decoder: Decoder, one: ThreadInstruction, product: Product) -> Run:
+def _product(decoder: Decoder, instruction: ThreadInstruction, product: Product) -> Run:
     fragments = product.d, product.a, product.b, product.c
-    names = [vector(operand) for operand in one.operands]
+    names = [vector(operand) for operand in instruction.operands]
     if len(names) != 4 or any(len(part) != fragment.words for part, fragment in zip(names, fragments, strict=True)):
-        raise Malformed(f"{one} with other registers")
+        raise Malformed(f"{instruction} with other registers")
     puts = [decoder.target(name) for name in names[0]]
     a, b, c = ([decoder.source(name, fragment.register) for name in part]
                for part, fragment in zip(names[1:], fragments[1:], strict=True))
 
-    def run(m: ChunkState) -> None:
+    def run(m: Machine) -> None:
         left, right = _matrix(m, product.a, a), _matrix(m, product.b, b)
         _put(m, puts, product.added(left, right, _held(m, [get(m) for get in c])))
 
     return run
 
 
-def _mma(decoder: Decoder, one: ThreadInstruction) -> Run:
-    return _product(decoder, one, mma(one.modifiers))
+def _mma(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    return _product(decoder, instruction, mma(instruction.modifiers))
 
 
-def _wmma(decoder: Decoder, one: ThreadInstruction) -> Run:
-    if one.modifiers[:1] == ("mma",):
-        return _product(decoder, one, wmma(one.modifiers))
-    fragment, column_major = wmma_access(one.modifiers)
-    loads = one.modifiers[0] == "load"
-    names, place = one.operands[:2] if loads else reversed(one.operands[:2])
-    stride = None if len(one.operands) < 3 else decoder.source(one.operands[2], "u32")
-    address, space = decoder.address(place), space_of(one)
+def _wmma(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    if instruction.modifiers[:1] == ("mma",):
+        return _product(decoder, instruction, wmma(instruction.modifiers))
+    fragment, column_major = wmma_access(instruction.modifiers)
+    loads = instruction.modifiers[0] == "load"
+    names, place = instruction.operands[:2] if loads else reversed(instruction.operands[:2])
+    stride = None if len(instruction.operands) < 3 else decoder.source(instruction.operands[2], "u32")
+    address, space = decoder.address(place), space_of(instruction)
     strides, elements = fragment.offsets(column_major)
     size = fragment.bytes
     dtype = np.dtype(f"u{size}")
     length = fragment.rows if column_major else fragment.columns
 
-    def places(m: ChunkState, number: int) -> Array:
+    def places(m: Machine, number: int) -> Array:
         rows = np.full((1, 1), length, np.uint64) if stride is None else stride(m).astype(np.uint64)
         step = _lanes(m, strides[:, number]).astype(np.uint64) * rows
         return address(m) + (step + _lanes(m, elements[:, number]).astype(np.uint64)) * np.uint64(size)
 
     count = strides.shape[1]
     if len(vector(names)) != fragment.words:
-        raise Malformed(f"{one} with other registers")
+        raise Malformed(f"{instruction} with other registers")
     if loads:
         puts = [decoder.target(name) for name in vector(names)]
 
-        def load(m: ChunkState) -> None:
+        def load(m: Machine) -> None:
             found = [m.spaces.load(m, space, places(m, number), dtype)[0] for number in range(count)]
             held = np.stack([warps(value, m.shape).reshape(-1, WARP) for value in found], axis=-1)
             _put(m, puts, fragment.pack(held))
@@ -103,7 +124,7 @@ def _wmma(decoder: Decoder, one: ThreadInstruction) -> Run:
         return together(load)
     gets = [decoder.source(name, fragment.register) for name in vector(names)]
 
-    def store(m: ChunkState) -> None:
+    def store(m: Machine) -> None:
         held = fragment.unpack(_held(m, [get(m) for get in gets]))
         for number in range(count):
             value = unwarped(held[..., number].reshape(m.shape[0], -1, WARP), m.shape)
@@ -112,17 +133,17 @@ def _wmma(decoder: Decoder, one: ThreadInstruction) -> Run:
     return together(store)
 
 
-def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
+def _rows(decoder: Decoder, instruction: ThreadInstruction) -> Run:
     """Build `ldmatrix` and `stmatrix`."""
-    access = matrix_rows(one.name, one.modifiers)
-    loads = one.name == "ldmatrix"
-    names, place = one.operands if loads else reversed(one.operands)
+    access = matrix_rows(instruction.name, instruction.modifiers)
+    loads = instruction.name == "ldmatrix"
+    names, place = instruction.operands if loads else reversed(instruction.operands)
     registers, parts = access.lanes.shape[1:]
     if len(vector(names)) != registers:
-        raise Malformed(f"{one} with other registers")
-    address, space, dtype = decoder.address(place), space_of(one), np.dtype(f"u{access.bytes}")
+        raise Malformed(f"{instruction} with other registers")
+    address, space, dtype = decoder.address(place), space_of(instruction), np.dtype(f"u{access.bytes}")
 
-    def places(m: ChunkState, register: int, part: int) -> Array:
+    def places(m: Machine, register: int, part: int) -> Array:
         given = warps(address(m), m.shape)
         return unwarped(
             given[..., access.lanes[:, register, part]] + access.offsets[:, register, part].astype(np.uint64), m.shape)
@@ -130,7 +151,7 @@ def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
     if loads:
         puts = [decoder.target(name) for name in vector(names)]
 
-        def load(m: ChunkState) -> None:
+        def load(m: Machine) -> None:
             words = _at_once(m, address, registers, access.transposed) if space == "shared" else []
             for register in range(len(words), registers):
                 found = [spread(m.spaces.load(m, space, places(m, register, part), dtype)[0], m.shape)
@@ -140,26 +161,26 @@ def _rows(decoder: Decoder, one: ThreadInstruction) -> Run:
             for put, word in zip(puts, words, strict=True):
                 put(m, word)
 
-        return _by_rows(load, address, registers, one)
+        return _by_rows(load, address, registers, instruction)
     gets = [decoder.source(name, "b32") for name in vector(names)]
 
-    def store(m: ChunkState) -> None:
+    def store(m: Machine) -> None:
         for register, get in enumerate(gets):
             value = np.ascontiguousarray(np.broadcast_to(get(m), m.shape))[..., None].view(dtype)
             for part in range(parts):
                 m.spaces.store(m, space, places(m, register, part), [value[..., part]], dtype)
 
-    return _by_rows(store, address, registers, one)
+    return _by_rows(store, address, registers, instruction)
 
 
-def _by_rows(run: Run, address: Get, registers: int, one: ThreadInstruction) -> Run:
+def _by_rows(run: Run, address: Get, registers: int, instruction: ThreadInstruction) -> Run:
     """Return a run of `ldmatrix` or `stmatrix` that counts as an access to rows of 16 bytes, and not lane by lane."""
 
-    def counted(m: ChunkState) -> None:
+    def counted(m: Machine) -> None:
         meter, m.warps = m.warps, None
         if meter is not None:
             rows = warps(address(m), m.shape)[..., : 8 * registers].astype(np.int64).reshape(-1, 8 * registers)
-            meter.rows("shared", "load" if one.name == "ldmatrix" else "store", m.line(), "", rows, ROW)
+            meter.rows("shared", "load" if instruction.name == "ldmatrix" else "store", m.line(), "", rows, ROW)
         try:
             run(m)
         finally:
@@ -168,7 +189,7 @@ def _by_rows(run: Run, address: Get, registers: int, one: ThreadInstruction) -> 
     return counted
 
 
-def _at_once(m: ChunkState, address: Get, registers: int, trans: bool) -> list[Array]:
+def _at_once(m: Machine, address: Get, registers: int, trans: bool) -> list[Array]:
     """Return the words that `ldmatrix` loads, read as whole rows; none if they have to be read one by one."""
     if m.mask is not None or m.shape[1] % WARP:
         return []
@@ -180,12 +201,12 @@ def _at_once(m: ChunkState, address: Get, registers: int, trans: bool) -> list[A
     return [words[:, :, register].reshape(m.shape[0], -1) for register in range(registers)]
 
 
-def _movmatrix(decoder: Decoder, one: ThreadInstruction) -> Run:
-    if one.modifiers != ("sync", "aligned", "m8n8", "trans", "b16"):
-        raise Unsupported(str(one))
-    put, get = decoder.target(one.operands[0]), decoder.source(one.operands[1], "b32")
+def _movmatrix(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    if instruction.modifiers != ("sync", "aligned", "m8n8", "trans", "b16"):
+        raise Unsupported(str(instruction))
+    put, get = decoder.target(instruction.operands[0]), decoder.source(instruction.operands[1], "b32")
 
-    def run(m: ChunkState) -> None:
+    def run(m: Machine) -> None:
         words = transposed(warps(get(m), m.shape).reshape(-1, WARP))
         put(m, unwarped(words.reshape(m.shape[0], -1, WARP).astype(DTYPES["b32"], copy=False), m.shape))
 
@@ -193,3 +214,136 @@ def _movmatrix(decoder: Decoder, one: ThreadInstruction) -> Run:
 
 
 MATRICES = {"mma": _mma, "wmma": _wmma, "ldmatrix": _rows, "stmatrix": _rows, "movmatrix": _movmatrix}
+
+
+_WARPS, _ROWS = 4, 16
+_SHAPE = re.compile(r"m64n(\d{1,3})k(\d{1,3})")
+
+
+class _Warps(NamedTuple):
+    """Warps that take part: `blocks` and `places` are their indices in the part of the chunk that runs, `numbers` their
+    numbers in their blocks. `who` is the first thread of each."""
+
+    blocks: Array
+    places: Array
+    numbers: Array
+
+    @property
+    def who(self) -> engines.ThreadIndices:
+        return engines.ThreadIndices(self.blocks, self.places * WARP)
+
+    def of(self, value: Array, m: Machine) -> Array:
+        """Return a register's value in each warp's first thread."""
+        return np.broadcast_to(value, m.shape)[self.blocks, self.places * WARP]
+
+
+def _warps(m: Machine) -> _Warps:
+    here = warps(m.active, m.shape).any(2)
+    blocks, places = np.nonzero(here)
+    columns = m.frame.columns
+    return _Warps(blocks, places, (places * WARP if columns is None else columns[places * WARP]) // WARP)
+
+
+def _wgmma(decoder: Decoder, one: ThreadInstruction) -> Run:
+    what = one.modifiers[0] if one.modifiers else ""
+    if one.modifiers[1:3] != ("sync", "aligned"):
+        raise Unsupported(str(one))
+    if what == "mma_async":
+        return _wgmma_product(decoder, one)
+    if what == "fence":
+        return lambda m: None
+    if what == "commit_group":
+        return lambda m: m.sums.commit(m)
+    if what == "wait_group":
+        left = int(one.operands[0], 0)
+        return lambda m: m.sums.wait(m, left)
+    raise Unsupported(str(one))
+
+
+class _Operand(NamedTuple):
+    """Matrix of elements of a `kind`, in shared memory at a `descriptor`, or in the registers `held`. `across` is as in
+    `addresses`; `sign` multiplies the elements."""
+
+    kind: str
+    fragment: Fragment
+    descriptor: Get | None
+    held: list[Get]
+    across: bool
+    sign: int
+
+    def matrix(self, m: Machine, of: _Warps, lines: int) -> Array:
+        """Return the matrix of each warp: (warps, rows of A or columns of B, elements along K)."""
+        if self.descriptor is None:
+            held = np.stack([warps(get(m), m.shape)[of.blocks, of.places] for get in self.held], axis=-1)
+            return self.fragment.matrix(held) * self.sign
+        # The warps of a warpgroup have one descriptor, and so does each part of A.
+        keys = np.stack([of.blocks.astype(np.uint64), of.of(self.descriptor(m), m)])
+        _, first, every = np.unique(keys, axis=1, return_index=True, return_inverse=True)
+        size = self.fragment.bytes
+        at = addresses(keys[1, first], lines, size, self.across)
+        who = engines.ThreadIndices(*(part[first] for part in of.who))
+        place = engines.shared_place(m, who, at, size, "load")
+        if m.spaces.races.checked:
+            m.spaces.races.read_by_warp(m, who, place, size)
+        found = numbers(self.kind, engines.load(m, who, place, size)) * self.sign
+        return found[every.ravel()]
+
+
+def _wgmma_product(decoder: Decoder, one: ThreadInstruction) -> Run:
+    """Build `wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {…}, a, b, scale-d, scale-a, scale-b, across-a,
+    across-b;`, where only types of 16 bits in shared memory have `across`, and integers have no scales."""
+    kinds, clamps = one.modifiers[-3:], "satfinite" in one.modifiers
+    shape = _SHAPE.fullmatch(one.modifiers[3]) if len(one.modifiers) == 7 + clamps else None
+    if shape is None:
+        raise Unsupported(str(one))
+    columns = int(shape[1])
+    a, d, item = warpgroup_fragments(kinds, columns)
+    names, left = vector(one.operands[0]), vector(one.operands[1])
+    held = one.operands[1].startswith("{")
+    scales, across = [1, 1], [0, 0]
+    for number, word in enumerate(one.operands[4:]):
+        (scales if number < 2 else across)[(number + (held and number > 1)) % 2] = int(word, 0)
+    if int(shape[2]) * item != K_BYTES or len(names) != d.words or (held and len(left) != a.words):
+        raise Malformed(f"{one} with other registers")
+    if not set(scales) <= {1, -1} or (item != 2 and any(across)):
+        raise Malformed(f"{one} with other operands")
+    A = _Operand(kinds[1], a, None if held else decoder.source(left[0], "b64"),
+                 [decoder.source(name, a.register) for name in left] if held else [], bool(across[0]), scales[0])
+    B = _Operand(kinds[2], a, decoder.source(one.operands[2], "b64"), [], bool(across[1]), scales[1])
+    adds = decoder.source(one.operands[3], "pred")
+    gets, puts = [decoder.source(name, d.register) for name in names], [decoder.target(name) for name in names]
+    slots, zero = [decoder.slots[name] for name in names], np.zeros((1, 1), DTYPES[d.register])
+
+    def run(m: Machine) -> None:
+        of = _warps(m)
+        if m.observer is not None and m.observer.counts:
+            # A run that only counts gets zeros, as products would take most of its time.
+            m.budget.charge(of.blocks.size * _ROWS * columns)
+            for put in puts:
+                put(m, zero)
+            return
+        kept = of.of(adds(m), m)
+        # Registers of sums that no warp adds to are not read: nothing may have set them.
+        sums = [get(m) for get in gets] if kept.any() else [zero] * len(gets)
+        before = d.matrix(np.stack([warps(value, m.shape)[of.blocks, of.places] for value in sums], axis=-1))
+        before = np.where(kept[:, None, None], before, before.dtype.type(0))
+        rows = A.matrix(m, of, _ROWS * (1 if held else _WARPS))
+        if not held:
+            rows = rows.reshape(len(rows), _WARPS, _ROWS, -1)[np.arange(len(rows)), of.numbers % _WARPS]
+        m.budget.charge(before.size)
+        total = np.matmul(rows, B.matrix(m, of, columns).swapaxes(1, 2))
+        if before.dtype.kind == "i":
+            # Products of bytes are exact in float32's sums.
+            total = total.astype(np.int64)
+        total = before + total
+        found = d.registers(np.clip(total, -(2**31), 2**31 - 1) if clamps else total)
+        every = np.zeros((d.words, m.shape[0], -(-m.shape[1] // WARP), WARP), found.dtype)
+        every[:, of.blocks, of.places] = np.moveaxis(found, -1, 0)
+        for put, value in zip(puts, every, strict=True):
+            put(m, unwarped(value, m.shape))
+        m.sums.start(m, slots)
+
+    return run
+
+
+WARPGROUPS = {"wgmma": _wgmma}

@@ -1,22 +1,21 @@
 """PTX's pure instructions as functions of NumPy's arrays: `PURE`.
 
-Types are PTX's names (`ptx.types.DTYPES`). Values of f16 are float16; bf16, f16x2 and bf16x2 are bit patterns.
+Types are PTX's names (`ptx.lanes.DTYPES`). Values of f16 are float16; bf16, f16x2 and bf16x2 are bit patterns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
-from grader.simulation.ptx.types import Unsupported
-from grader.simulation.ptx.values.comparisons import COMPARISON_MAKERS
+from grader.simulation.ptx.lanes import Unsupported
 from grader.simulation.ptx.values.conversions import CONVERSION_MAKERS
-from grader.simulation.ptx.values.floats import FLOAT_MAKERS
-from grader.simulation.ptx.values.halves import HALF_MAKERS, HALVES
+from grader.simulation.ptx.values.floats import FLOAT_MAKERS, HALF_MAKERS, HALVES
 from grader.simulation.ptx.values.integers import BYTE_MAKERS, CARRY_MAKERS, INTEGER_MAKERS
-from grader.simulation.ptx.values.logic import LOGIC_MAKERS
-from grader.simulation.ptx.values.rules import Maker, Pure, Rule, Words, pure
+from grader.simulation.ptx.values.logic import COMPARISON_MAKERS, LOGIC_MAKERS
+from grader.simulation.ptx.values.rules import Maker, Rule, Words
 
-__all__ = ["PURE", "Pure"]
+__all__ = ["PURE"]
 
 
 def _by_type(name: str) -> Maker:
@@ -37,10 +36,8 @@ def _by_type(name: str) -> Maker:
     return make
 
 
-_ARITHMETIC = sorted({*CARRY_MAKERS, *INTEGER_MAKERS, *FLOAT_MAKERS, *HALF_MAKERS})
-PURE: Mapping[str, Pure] = {
-    **{name: pure(_by_type(name)) for name in _ARITHMETIC},
-    **{name: pure(maker) for makers in (LOGIC_MAKERS, COMPARISON_MAKERS, CONVERSION_MAKERS, BYTE_MAKERS)
-       for name, maker in makers.items()},
-}
-"""Instructions by name."""
+_SHARED = {name: _by_type(name) for name in sorted({*CARRY_MAKERS, *INTEGER_MAKERS, *FLOAT_MAKERS, *HALF_MAKERS})}
+# A loop needs the same rules again and again.
+PURE: Mapping[str, Maker] = {name: lru_cache(512)(maker) for name, maker in {
+    **_SHARED, **LOGIC_MAKERS, **COMPARISON_MAKERS, **CONVERSION_MAKERS, **BYTE_MAKERS}.items()}
+"""Makers of instructions' rules, by the instruction's name."""

@@ -1,4 +1,5 @@
-"""Conversions: cvt and cvt.pack (PTX ISA 9.0, 9.7.9.21 and 9.7.9.22)."""
+"""Conversions: cvt and cvt.pack (PTX ISA 9.0, 9.7.9.21 and 9.7.9.22), and floats of eight bits, two in a word: e4m3
+and e5m2 (5.2.3)."""
 
 from __future__ import annotations
 
@@ -6,13 +7,32 @@ from collections.abc import Callable
 
 import numpy as np
 
-from grader.simulation.numbers import exact, nearest, odd_single, whole_numbers
-from grader.simulation.ptx.types import DTYPES, Array, Unsupported
-from grader.simulation.ptx.values import rounding
-from grader.simulation.ptx.values.bytes8 import BYTES, from_bytes, to_bytes
-from grader.simulation.ptx.values.floats import ROUNDINGS
-from grader.simulation.ptx.values.halves import CODES
+from grader.plan.plan import LARGEST
+from grader.simulation import rounding
+from grader.simulation.numbers import FINITE, exact, from_float8, nearest, odd_single, to_float8, whole_numbers
+from grader.simulation.ptx.lanes import DTYPES, Array, Unsupported
+from grader.simulation.ptx.values.floats import CODES, ROUNDINGS
 from grader.simulation.ptx.values.rules import Maker, Rule, Words, joined, one_of, parse, width
+
+BYTES = {"e4m3x2": "f8E4M3FN", "e5m2x2": "f8E5M2"}
+
+
+def from_bytes(words: Array, kind: str) -> Array:
+    """Return the bytes of words as float32 along a new last axis, the lower byte first."""
+    return from_float8(np.asarray(words)[..., None].view(np.uint8), BYTES[kind])
+
+
+def to_bytes(values: Array, kind: str, relu: bool) -> Array:
+    """Return pairs of float32 along the last axis as words, rounded to nearest even; numbers beyond the largest become
+    the largest."""
+    most = np.float32(FINITE[BYTES[kind]])
+    limited = np.clip(values, -most, most)
+    if relu:
+        limited = np.maximum(limited, np.float32(0)) + np.float32(0)
+    # NaN has no sign here.
+    limited = np.where(np.isnan(limited), np.float32(np.nan), limited)
+    return np.ascontiguousarray(to_float8(limited, BYTES[kind])).view(np.uint16)[..., 0]
+
 
 _INTEGERS = "u8 s8 u16 s16 u32 s32 u64 s64"
 _FLOATS = "f16 bf16 f32 f64"
@@ -99,7 +119,7 @@ def _floats(result: str, source: str, flags: frozenset[str]) -> Rule:
     return Rule((source,), (result,), function)
 
 
-_LARGEST = {"f16": 65504.0, "bf16": float(np.uint32(0x7F7F0000).view(np.float32)), "f32": float(np.finfo("f4").max)}
+_LARGEST = {"f16": LARGEST["float16"], "bf16": LARGEST["bfloat16"], "f32": LARGEST["float32"]}
 
 
 def _finite(values: Array, result: str) -> Array:

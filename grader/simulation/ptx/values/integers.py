@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
-from grader.simulation.numbers import high_product, nonzero, quotient
-from grader.simulation.ptx.types import DTYPES, Array
+from grader.simulation.numbers import high_product, quotient, remainder
+from grader.simulation.ptx.lanes import DTYPES, Array
 from grader.simulation.ptx.values.rules import Maker, Rule, Words, halves, joined, one_of, parse, whole
 
 INTEGERS = "u16 s16 u32 s32 u64 s64"
@@ -22,8 +23,8 @@ def clamp(values: Array, kind: str) -> Array:
 
 
 def _in_pairs(function: Callable[..., Array], kind: str) -> Callable[..., Array]:
-    each = DTYPES[PAIRS[kind]]
-    return lambda *sources: joined(function(*(halves(source).view(each) for source in sources)))
+    dtype = DTYPES[PAIRS[kind]]
+    return lambda *sources: joined(function(*(halves(source).view(dtype) for source in sources)))
 
 
 def _binary(function: Callable[..., Array], flags: str = "", pairs: str = "u16x2 s16x2") -> Maker:
@@ -38,7 +39,7 @@ def _binary(function: Callable[..., Array], flags: str = "", pairs: str = "u16x2
             parse((kind,), "", "s32")
 
             def chosen(*sources: Array) -> Array:
-                return clamp(function(*(source.astype(np.int64) for source in sources)), "s32").astype(np.int32)
+                return _saturated(function(*(source.astype(np.int64) for source in sources)))
 
         if "relu" in given:
             plain = chosen
@@ -52,30 +53,11 @@ def _binary(function: Callable[..., Array], flags: str = "", pairs: str = "u16x2
     return make
 
 
-def wide_product(a: Array, b: Array) -> Array:
-    """Return a product in twice the bits."""
-    return np.multiply(a, b, dtype=np.dtype(f"{a.dtype.kind}{a.dtype.itemsize * 2}"))
-
-
-_PRODUCTS: dict[str, Callable[[Array, Array], Array]] = {"lo": np.multiply, "hi": high_product, "wide": wide_product}
-
-
-def _multiply(modifiers: Words) -> Rule:
-    flags, (kind,) = parse(modifiers, "lo hi wide", INTEGERS)
-    part = one_of(flags, "lo hi wide")
-    return Rule((kind, kind), (WIDER[kind] if part == "wide" else kind,), _PRODUCTS[part])
-
-
-def _multiply_add(modifiers: Words) -> Rule:
-    flags, (kind,) = parse(modifiers, "lo hi wide sat", INTEGERS)
-    part = one_of(flags, "lo hi wide")
-    product = _PRODUCTS[part]
-    result = WIDER[kind] if part == "wide" else kind
-    if "sat" not in flags:
-        return Rule((kind, kind, result), (result,), lambda a, b, c: product(a, b) + c)
-    parse((part, kind), "hi", "s32")
-    return Rule((kind, kind, kind), (kind,),
-                lambda a, b, c: clamp(product(a, b).astype(np.int64) + c, "s32").astype(np.int32))  # fmt: skip
+_PRODUCTS: dict[str, Callable[[Array, Array], Array]] = {
+    "lo": np.multiply, "hi": high_product,
+    "wide": lambda a, b: np.multiply(a, b, dtype=np.dtype(f"{a.dtype.kind}{a.dtype.itemsize * 2}")),
+}
+"""Products by the part that is the result; "wide" is the whole product, in twice the bits."""
 
 
 def _product24(a: Array, b: Array, part: str) -> Array:
@@ -85,37 +67,37 @@ def _product24(a: Array, b: Array, part: str) -> Array:
     return (np.multiply((a << shift) >> shift, (b << shift) >> shift, dtype=wide) >> down).astype(a.dtype)
 
 
-def _multiply24(modifiers: Words) -> Rule:
-    flags, (kind,) = parse(modifiers, "lo hi", "u32 s32")
-    part = one_of(flags, "lo hi")
-    return Rule((kind, kind), (kind,), lambda a, b: _product24(a, b, part))
+_PRODUCTS24 = {part: partial(_product24, part=part) for part in ("lo", "hi")}
 
 
-def _multiply24_add(modifiers: Words) -> Rule:
-    flags, (kind,) = parse(modifiers, "lo hi sat", "u32 s32")
-    part = one_of(flags, "lo hi")
-    if "sat" not in flags:
-        return Rule((kind,) * 3, (kind,), lambda a, b, c: _product24(a, b, part) + c)
-    parse((part, kind), "hi", "s32")
-    return Rule((kind,) * 3, (kind,),
-                lambda a, b, c: clamp(_product24(a, b, part).astype(np.int64) + c, "s32").astype(np.int32))  # fmt: skip
+def _multiply(products: Mapping[str, Callable[..., Array]], types: str, *, adds: bool = False) -> Maker:
+    """Return the maker of an instruction that multiplies and, if it `adds`, adds a third source."""
+
+    def make(modifiers: Words) -> Rule:
+        parts = " ".join(products)
+        flags, (kind,) = parse(modifiers, f"{parts} sat" if adds else parts, types)
+        part = one_of(flags, parts)
+        product, result = products[part], WIDER[kind] if part == "wide" else kind
+        if not adds:
+            return Rule((kind, kind), (result,), product)
+        if "sat" not in flags:
+            return Rule((kind, kind, result), (result,), lambda a, b, c: product(a, b) + c)
+        parse((part, kind), "hi", "s32")
+        return Rule((kind,) * 3, (kind,), lambda a, b, c: _saturated(product(a, b).astype(np.int64) + c))
+
+    return make
 
 
-def _remainder(a: Array, b: Array) -> Array:
-    """Return a remainder, with the sign of a; all ones where b is zero, as a quotient."""
-    divisor = nonzero(b)
-    result = np.fmod(a, divisor) if a.dtype.kind == "i" else a % divisor
-    return result if divisor is b else np.where(b == 0, ~a.dtype.type(0), result)
+def _saturated(values: Array) -> Array:
+    return clamp(values, "s32").astype(np.int32)
 
 
-def _absolute(modifiers: Words) -> Rule:
-    _, (kind,) = parse(modifiers, "", "s16 s32 s64")
-    return Rule((kind,), (kind,), np.abs)
+def _signed(function: Callable[[Array], Array]) -> Maker:
+    def make(modifiers: Words) -> Rule:
+        _, (kind,) = parse(modifiers, "", "s16 s32 s64")
+        return Rule((kind,), (kind,), function)
 
-
-def _negated(modifiers: Words) -> Rule:
-    _, (kind,) = parse(modifiers, "", "s16 s32 s64")
-    return Rule((kind,), (kind,), np.negative)
+    return make
 
 
 def _absolute_difference(modifiers: Words) -> Rule:
@@ -129,27 +111,22 @@ def _bytes(words: Array, count: int, kind: str) -> list[Array]:
     return [parts[..., n].astype(np.int64) for n in range(count)]
 
 
-def _four_products(modifiers: Words) -> Rule:
-    _, (left, right) = parse(modifiers, "", "u32 s32", 2)
-    result = "s32" if "s32" in (left, right) else "u32"
+def _dot_product(count: int) -> Maker:
+    """Return the maker of dp4a and dp2a, which add products of bytes: of four, or of two 16-bit halves with two bytes,
+    the lower ones or the higher ones."""
 
-    def function(a: Array, b: Array, c: Array) -> Array:
-        pairs = zip(_bytes(a, 4, left), _bytes(b, 4, right), strict=True)
-        return sum((x * y for x, y in pairs), c.astype(np.int64)).astype(DTYPES[result])
+    def make(modifiers: Words) -> Rule:
+        flags, (left, right) = parse(modifiers, "" if count == 4 else "lo hi", "u32 s32", 2)
+        start = count * (count == 2 and one_of(flags, "lo hi") == "hi")
+        result = "s32" if "s32" in (left, right) else "u32"
 
-    return Rule((left, right, result), (result,), function)
+        def function(a: Array, b: Array, c: Array) -> Array:
+            pairs = zip(_bytes(a, count, left), _bytes(b, 4, right)[start : start + count], strict=True)
+            return sum((x * y for x, y in pairs), c.astype(np.int64)).astype(DTYPES[result])
 
+        return Rule((left, right, result), (result,), function)
 
-def _two_products(modifiers: Words) -> Rule:
-    flags, (left, right) = parse(modifiers, "lo hi", "u32 s32", 2)
-    start = 2 * (one_of(flags, "lo hi") == "hi")
-    result = "s32" if "s32" in (left, right) else "u32"
-
-    def function(a: Array, b: Array, c: Array) -> Array:
-        pairs = zip(_bytes(a, 2, left), _bytes(b, 4, right)[start : start + 2], strict=True)
-        return sum((x * y for x, y in pairs), c.astype(np.int64)).astype(DTYPES[result])
-
-    return Rule((left, right, result), (result,), function)
+    return make
 
 
 def _absolute_differences(modifiers: Words) -> Rule:
@@ -206,12 +183,12 @@ CARRY_MAKERS: dict[str, Maker] = {
 }
 """Makers for instructions that take or set the carry flag."""
 INTEGER_MAKERS: dict[str, Maker] = {
-    "add": _binary(np.add, "sat"), "sub": _binary(np.subtract, "sat"), "mul": _multiply, "mad": _multiply_add,
-    "mul24": _multiply24, "mad24": _multiply24_add, "div": _binary(quotient, pairs=""),
-    "rem": _binary(_remainder, pairs=""),
-    "abs": _absolute, "neg": _negated, "min": _binary(np.minimum, "relu"),
-    "max": _binary(np.maximum, "relu"),
-    "sad": _absolute_difference, "dp4a": _four_products, "dp2a": _two_products,
+    "add": _binary(np.add, "sat"), "sub": _binary(np.subtract, "sat"), "mul": _multiply(_PRODUCTS, INTEGERS),
+    "mad": _multiply(_PRODUCTS, INTEGERS, adds=True), "mul24": _multiply(_PRODUCTS24, "u32 s32"),
+    "mad24": _multiply(_PRODUCTS24, "u32 s32", adds=True), "div": _binary(quotient, pairs=""),
+    "rem": _binary(remainder, pairs=""), "abs": _signed(np.abs), "neg": _signed(np.negative),
+    "min": _binary(np.minimum, "relu"), "max": _binary(np.maximum, "relu"),
+    "sad": _absolute_difference, "dp4a": _dot_product(4), "dp2a": _dot_product(2),
 }  # fmt: skip
 """Makers for modifiers that end in an integer type."""
 BYTE_MAKERS: dict[str, Maker] = {"vabsdiff4": _absolute_differences}

@@ -1,25 +1,25 @@
-"""Rules: the effect of an instruction with its modifiers, found once for each spelling and then cached."""
+"""Rules: the effect of an instruction with its modifiers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from grader.simulation.ptx.types import DTYPES, Array, Unsupported
+from grader.simulation.ptx.lanes import DTYPES, Array, Unsupported
 
 Words = tuple[str, ...]
 """The modifiers of an instruction: ("rn", "ftz", "f32") for `fma.rn.ftz.f32`."""
-_KEPT = 512
 
 
 class Rule(NamedTuple):
-    """Rule of an instruction: the types of its sources and of its results, and the function between them.
+    """Rule of an instruction without side effects: the types of its sources and of its results, and the function from
+    sources to results. The type "cc" is the carry flag. A caller may drop trailing results that a program leaves
+    unnamed.
 
-    The function takes arrays of the sources' dtypes that broadcast, and returns one array or a tuple.
+    The function takes arrays of the sources' dtypes that broadcast, and returns one array or a tuple. It never raises,
+    whatever the values are; a caller silences NumPy's warnings.
     """
 
     sources: Words
@@ -28,39 +28,7 @@ class Rule(NamedTuple):
 
 
 Maker = Callable[[Words], Rule]
-
-
-@dataclass(frozen=True)
-class Pure:
-    """Instruction without side effects.
-
-    `types(modifiers)` names the types of its sources and results, with "cc" for the carry flag. A caller may drop
-    trailing results that a program leaves unnamed. `evaluate(modifiers, sources)` has arrays of those types, which
-    broadcast, as sources and results; it neither warns nor raises, whatever the values are. Both raise `Unsupported`
-    for modifiers that are not known. `find` gives the rule itself, for a caller that runs it often and silences NumPy's
-    warnings around it all.
-    """
-
-    types: Callable[[Words], tuple[Words, Words]]
-    evaluate: Callable[[Words, list[Array]], tuple[Array, ...]]
-    find: Callable[[Words], Rule]
-
-
-def pure(maker: Maker) -> Pure:
-    """Return the instruction of a maker. Its rules are cached, as a loop needs the same ones again and again."""
-    find = lru_cache(_KEPT)(maker)
-
-    def types(modifiers: Words) -> tuple[Words, Words]:
-        rule = find(modifiers)
-        return rule.sources, rule.results
-
-    def evaluate(modifiers: Words, sources: list[Array]) -> tuple[Array, ...]:
-        function = find(modifiers).function
-        with np.errstate(all="ignore"):
-            results = function(*sources)
-        return tuple(map(np.asarray, results)) if type(results) is tuple else (np.asarray(results),)
-
-    return Pure(types, evaluate, find)
+"""A function from an instruction's modifiers to its rule. Raises Unsupported for modifiers that are not known."""
 
 
 def parse(modifiers: Words, flags: str = "", types: str = "", count: int = 1) -> tuple[frozenset[str], Words]:
@@ -73,7 +41,8 @@ def parse(modifiers: Words, flags: str = "", types: str = "", count: int = 1) ->
 
 
 def one_of(flags: frozenset[str], choices: str, default: str | None = None) -> str:
-    """Return the one of `choices` that is among `flags`, or the default. Raises Unsupported for several, or none."""
+    """Return the one of `choices` that is among `flags`, or the default if none is. Raises Unsupported for several of
+    them, or for none without a default."""
     found = flags & set(choices.split())
     if len(found) > 1 or (not found and default is None):
         raise Unsupported("an instruction with the modifiers ." + ".".join(sorted(flags)))

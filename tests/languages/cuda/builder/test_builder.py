@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.languages.cuda.confined.builder.functions import Found, NotFound, candidates, find
+from grader.languages.cuda.confined.builder.compiler_messages import compile_failure
+from grader.languages.cuda.confined.builder.functions import FunctionSymbol, NotFound, candidates, find
 from grader.languages.cuda.confined.builder.programs import TooSlow, run, spent
-from grader.languages.cuda.confined.builder.said import compile_failure
 from grader.languages.cuda.confined.built import Contents, read_built
 from grader.languages.cuda.toolkit import toolkit
 from grader.plan.device import TARGETS
@@ -17,33 +17,18 @@ from grader.plan.plan import Malformed
 from grader.sandbox.forkserver import clock
 from tests.languages.cuda.compiling import needs_nvcc
 from tests.languages.cuda.planner.harness import build, contents_of, elementwise, size, tensor
+from tests.rows import beside
 
 pytestmark = needs_nvcc
+DATA = beside(__file__)
 KERNEL = "__global__ void k(const float *x, float *y, int n) { if (threadIdx.x < n) y[threadIdx.x] = x[threadIdx.x]; }"
 RIGHT = KERNEL + "\nvoid silu(float *input, float *output, int n) { k<<<1, 256>>>(input, output, n); }\n"
 WANTED = "the assignment calls silu(float *x, float *out, int n)"
 
 
-@pytest.mark.parametrize(("source", "failure", "line", "says"), [
-    (KERNEL + "\nvoid silu(float *input, float *output, int n) { k<<<1, 256>>>(input, output, n) }", "syntax_error", 2,
-     'error: expected a ";"'),
-    (KERNEL + "\nvoid silu(float *input, float *output, int n) {\n  int b = blocks(n);\n}", "compile_error", 3,
-     'error: identifier "blocks" is undefined'),
-    ('#include "missing.h"\n' + RIGHT, "compile_error", 1, "missing.h: No such file or directory"),
-    (KERNEL + "\nvoid other(int);\nvoid silu(float *input, float *output, int n) {\n  other(n);\n}", "compile_error", 4,
-     "undefined reference to `other(int)'"),
-    (RIGHT + 'extern "C" cudaError_t rec_end(void) { return cudaSuccess; }', "compile_error", 3,
-     "multiple definition of `rec_end'"),
-    ("__managed__ float total;\n" + RIGHT + "__global__ void t() { total = 1; }", "compile_error", 1,
-     "The grader takes no __managed__ variable, as host code could read what a kernel writes there: declare it "
-     "__device__"),
-    (KERNEL + "\nvoid relu(float *input, float *output, int n) {}", "missing_function", 0, "no function silu"),
-    ("__global__ void silu(float *input, float *output, int n) {}", "wrong_signature", 1,
-     "silu is a kernel (__global__): the function that launches it has this name, and the kernel another"),
-    ("#include __FILE__\n" + RIGHT, "compile_error", 1, "nested depth 200 exceeds maximum"),
-])  # fmt: skip
+@pytest.mark.parametrize(("source", "failure", "line", "says"), DATA["wrong"].values(), ids=DATA["wrong"])
 def test_what_is_wrong_with_a_file(source: str, failure: str, line: int, says: str) -> None:
-    found = build(source, "silu", elementwise(100))
+    found = build(source.replace("RIGHT\n", RIGHT).replace("KERNEL", KERNEL), "silu", elementwise(100))
     assert isinstance(found, Failed), found
     assert (found.failure, found.line) == (failure, line), found
     assert says in found.message
@@ -65,14 +50,14 @@ def test_headers_are_those_of_a_students_machine(before: str) -> None:
     assert not isinstance(made, Failed), made
 
 
-def found_in(folder: Path, source: str, given: list[Given] | None = None) -> Found | NotFound:
+def found_in(folder: Path, source: str, given: list[Given] | None = None) -> FunctionSymbol | NotFound:
     """The function of a file that has no kernels."""
     compilers = toolkit()
     assert compilers is not None
     (folder / "x.cpp").write_text(source, encoding="utf-8")
     command = [compilers.host, "-c", f"-I{compilers.include}", "x.cpp", "-o", "x.o"]
-    done = run(command, folder, time.monotonic() + 60)
-    assert not done.status, done.said
+    end = run(command, folder, time.monotonic() + 60)
+    assert not end.status, end.printed
     found = candidates(folder, ["x.o"], "silu", clock.now() + 60)
     return find(found, "silu", elementwise(4) if given is None else given, source, set())
 
@@ -93,34 +78,25 @@ LEVELS = [tensor("a", 4, dtype="uint8"), tensor("c", 4, dtype="uint8", output=Tr
 ])  # fmt: skip
 def test_functions_may_be_declared_in_many_ways(tmp_path: Path, declaration: str, given: list[Given] | None) -> None:
     found = found_in(tmp_path, f"{declaration} {{}}", given)
-    assert isinstance(found, Found), found
+    assert isinstance(found, FunctionSymbol), found
     # Of two functions the first has names that are not those of this one.
     assert "void silu(int" in declaration or [one.name for one in found.parameters] == ["input", "output", "n"]
-    assert [one.type for one in found.parameters][:2] == ["pointer", "pointer"]
+    assert [parameter.type for parameter in found.parameters][:2] == ["pointer", "pointer"]
 
 
-@pytest.mark.parametrize(("source", "missing", "line", "message"), [
-    ("static void silu(float *a, float *b, int n) {}\nvoid (*f)(float *, float *, int) = silu;", True, 1,
-     "silu is static, or in an unnamed namespace: no other file can call it"),
-    ("namespace {\nvoid silu(float *a, float *b, int n) {}\n}\nvoid (*f)(float *, float *, int) = silu;", True, 2,
-     "silu is static, or in an unnamed namespace: no other file can call it"),
-    ("void silu(float *input, int n) {}", False, 1, f"silu(float*, int); {WANTED}"),
-    ("\nvoid silu(double *a, double *b, int n) {}", False, 2, f"silu(double*, double*, int); {WANTED}"),
-    ('extern "C" void silu(float *output, int n) {}', False, 1, f"silu(float*, int); {WANTED}"),
-    ("void silu() {}", False, 1, f"silu(); {WANTED}"),
-])  # fmt: skip
+@pytest.mark.parametrize(("source", "missing", "line", "message"), DATA["uncallable"])
 def test_functions_that_cannot_be_called(tmp_path: Path, source: str, missing: bool, line: int, message: str) -> None:
-    assert found_in(tmp_path, source) == NotFound(missing, message, line)
+    assert found_in(tmp_path, source) == NotFound(missing, message.replace("WANTED", WANTED), line)
 
 
-@pytest.mark.parametrize(("said", "failure"), [
+@pytest.mark.parametrize(("printed", "failure"), [
     ("nvcc error   : 'cicc' died due to signal 24 (CPU time limit exceeded)", "time_out"),
     ("fatal error: error writing to silu.ii: File size limit exceeded", "time_out"),
     ("cc1plus: out of memory allocating 65536 bytes after a total of 4294967296 bytes", "out_of_memory"),
     ("nvcc error   : 'cudafe++' died due to signal 11 (Invalid memory reference)", "out_of_memory"),
 ])  # fmt: skip
-def test_limits_that_a_compiler_reached_are_told(tmp_path: Path, said: str, failure: str) -> None:
-    assert compile_failure(said, 1, tmp_path, "silu.cu", 0).failure == failure
+def test_limits_that_a_compiler_reached_are_told(tmp_path: Path, printed: str, failure: str) -> None:
+    assert compile_failure(printed, 1, tmp_path, "silu.cu", 0).failure == failure
 
 
 @pytest.mark.parametrize("program", ["sleep 60 & wait", "while :; do :; done", "(while :; do :; done) & wait $!"])

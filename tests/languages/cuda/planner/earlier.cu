@@ -43,6 +43,13 @@ void symbol_once(float *x, float *y, int n) {
     done = true;
     looked_up<<<1, 1024>>>(x, y, n);
 }
+void sizes_once(float *x, float *y, int n) {
+    static bool done = false;
+    const float sizes[] = {float(n), 1, 2, 3};
+    if (!done) cudaMemcpyToSymbol(table, sizes, sizeof sizes);
+    done = true;
+    looked_up<<<1, 1024>>>(x, y, n);
+}
 void prepared_once(float *x, float *y, int n) {
     static float *t = nullptr;
     if (!t) {

@@ -14,7 +14,7 @@ from grader.plan.messages import (
     BUILDER_REPLY,
     BUILT_BYTES,
     PLANNER_REPLY,
-    Absent,
+    AbsentName,
     Answers,
     Build,
     Built,
@@ -30,7 +30,7 @@ from grader.plan.messages import (
     Refused,
 )
 from grader.plan.plan import PLAN_BYTES, DType, Place, Plan, read_plan
-from tests.languages.served import Served, memory_file
+from tests.languages.served import PartProcess, memory_file
 
 ADDRESS_SPACE = 8 << 30
 """As where submissions are graded."""
@@ -64,7 +64,7 @@ def build(
     """Return the builder's result for a file, or for the edited copies of one."""
     text, shared, result = memory_file(source.encode()), memory_file(_shared()), memory_file(room=BUILT_BYTES)
     try:
-        with Served(builder.serve, address_space=ADDRESS_SPACE) as part:
+        with PartProcess(builder.serve, address_space=ADDRESS_SPACE) as part:
             reply = part.ask(Build(seq=0, file=f"{function}.cu", function=function, device=device, given=list(given),
                                    edited=edited), BUILDER_REPLY, text, shared, result)
         return os.pread(result, reply.bytes, 0) if isinstance(reply, Built) else reply
@@ -77,7 +77,7 @@ def build(
 def _shared() -> bytes:
     result = memory_file(room=BUILT_BYTES)
     try:
-        with Served(builder.serve, address_space=ADDRESS_SPACE) as part:
+        with PartProcess(builder.serve, address_space=ADDRESS_SPACE) as part:
             reply = part.ask(MakeShared(seq=0), BUILDER_REPLY, result)
         assert isinstance(reply, Built), reply
         return os.pread(result, reply.bytes, 0)
@@ -92,17 +92,17 @@ def contents_of(built: bytes) -> Contents:
 def plan(
     built: bytes, *calls: Sequence[Given], copies: bool = False, seconds: float = 20, answers: Answers | None = None,
     device: Device = DEVICE, text: str = "//",
-) -> list[Plan | Refused | Failed | Absent]:
+) -> list[Plan | Refused | Failed | AbsentName]:
     """Plans several calls in one planner, which is given `text` as the file's."""
-    found: list[Plan | Refused | Failed | Absent] = []
+    found: list[Plan | Refused | Failed | AbsentName] = []
     source, library, result = memory_file(text.encode()), memory_file(built), memory_file(room=PLAN_BYTES)
     try:
-        with Served(planner.serve, address_space=ADDRESS_SPACE) as part:
+        with PartProcess(planner.serve, address_space=ADDRESS_SPACE) as part:
             loaded = part.ask(Load(seq=0, file="silu.cu", function="silu", device=device, given=list(calls[0])),
                               PLANNER_REPLY, source, library)
             assert isinstance(loaded, Loaded), loaded
-            for given in calls:
-                reply = part.ask(PlanCall(seq=0, given=list(given), copies=copies, seconds=seconds,
+            for call in calls:
+                reply = part.ask(PlanCall(seq=0, given=list(call), copies=copies, seconds=seconds,
                                           answers=answers or Answers()), PLANNER_REPLY, result)
                 assert not isinstance(reply, Loaded)
                 found.append(read_plan(os.pread(result, reply.bytes, 0)) if isinstance(reply, Planned) else reply)
@@ -125,13 +125,13 @@ class File:
         assert isinstance(made, bytes), made
         return made
 
-    def plans(self, symbol: str, *calls: Sequence[Given], **options: Any) -> list[Plan | Refused | Failed | Absent]:
+    def plans(self, symbol: str, *calls: Sequence[Given], **options: Any) -> list[Plan | Refused | Failed | AbsentName]:
         """Plans calls of another function of the file in one planner."""
         lines, contents = read_built(self.built)
         library = self.built[: int.from_bytes(self.built[-24:-16], "little")]
         return plan(write_built(library, lines, contents.model_copy(update={"symbol": symbol})), *calls, **options)
 
-    def plan(self, symbol: str, given: Sequence[Given] = (), **options: Any) -> Plan | Refused | Failed | Absent:
+    def plan(self, symbol: str, given: Sequence[Given] = (), **options: Any) -> Plan | Refused | Failed | AbsentName:
         (found,) = self.plans(symbol, given or self._given, **options)
         return found
 

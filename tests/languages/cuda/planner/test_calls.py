@@ -20,7 +20,9 @@ from tests.languages.cuda.planner.harness import (
     size,
     tensor,
 )
+from tests.rows import beside
 
+DATA = beside(__file__)
 pytestmark = needs_nvcc
 SIZE = 1000
 
@@ -36,42 +38,19 @@ def planned(symbol: str, *, copies: bool = False, answers: Answers | None = None
 
 
 def words(operations: Sequence[Operation]) -> str:
-    return " ".join(one.op for one in operations)
+    return " ".join(operation.op for operation in operations)
 
 
-@pytest.mark.parametrize(("symbol", "copies", "first", "steady"), [
-    ("plain", False, "launch", None),
-    ("halves", False, "launch launch", None),
-    ("temporary", False, "launch fill launch", None),
-    ("kept", False, "launch launch", "launch launch"),
-    ("symbols", False, "fill data launch", "fill data launch"),
-    ("symbol_address", False, "fill launch", "fill launch"),
-    ("constants", False, "data launch", None),
-    ("part_of_constants", False, "fill fill launch", None),
-    ("streams", False, "launch launch", None),
-    ("graph", False, "launch fill launch fill launch fill", None),
-    ("extended", False, "launch", None),
-    ("cooperative", False, "launch", None),
-    ("occupied", False, "launch", None),
-    ("shared", False, "launch", None),
-    ("threads", False, "launch", None),
-    ("tries_again", False, "launch", None),
-    ("never_called", False, "launch", None),
-    ("copies", True, "copy copy", None),
-    ("own_copy", False, "launch copy", None),
-    ("pinned", False, "fill launch fill launch", None),
-    ("caught", False, "launch", None),
-    ("two_dimensions", False, "fill launch", None),
-])  # fmt: skip
-def test_host_code_asks_for_operations(symbol: str, copies: bool, first: str, steady: str | None) -> None:
+@pytest.mark.parametrize(("symbol", "copies", "first", "steady"), DATA["operations"])
+def test_host_code_asks_for_operations(symbol: str, copies: bool, first: str, steady: str) -> None:
     found = planned(symbol, copies=copies)
     assert words(found.first) == first
-    assert (None if found.steady is None else words(found.steady)) == steady
+    assert words(found.steady or []) == steady and (found.steady is None) == (not steady)
 
 
 def test_a_launch_has_the_students_names_lines_and_numbers() -> None:
     found = planned("plain")
-    assert [(one.given, one.bytes, one.place) for one in found.buffers] == [
+    assert [(buffer.given, buffer.bytes, buffer.place) for buffer in found.buffers] == [
         ("x", 4 * SIZE, "device"), ("out", 4 * SIZE, "device")]
     (kernel,), (launch,) = found.kernels, found.first
     assert isinstance(launch, Launch)
@@ -81,7 +60,7 @@ def test_a_launch_has_the_students_names_lines_and_numbers() -> None:
 
 
 def test_a_structure_has_pointers_and_nothing_of_what_was_in_memory() -> None:
-    first, second = (one.arguments[0] for one in planned("halves").first if isinstance(one, Launch))
+    first, second = (operation.arguments[0] for operation in planned("halves").first if isinstance(operation, Launch))
     assert isinstance(first, Structure) and isinstance(second, Structure)
     assert [(one.at, one.buffer, one.offset) for one in second.pointers] == [(0, 0, 2 * SIZE), (8, 1, 2 * SIZE)]
     assert first.contents == second.contents
@@ -96,17 +75,17 @@ def test_memory_of_an_earlier_call_is_named_as_it_was() -> None:
 
 def test_variables_are_buffers_with_their_first_contents() -> None:
     found = planned("symbol_address")
-    (launch,) = (one for one in found.first if isinstance(one, Launch))
-    total, table = (one.buffer for one in launch.arguments[2:] if isinstance(one, Pointer))
+    (launch,) = (operation for operation in found.first if isinstance(operation, Launch))
+    total, table = (argument.buffer for argument in launch.arguments[2:] if isinstance(argument, Pointer))
     assert [(found.buffers[one].bytes, found.buffers[one].kept) for one in (total, table)] == [(4, True), (16, True)]
-    initial = {one.buffer: one for one in found.setup if isinstance(one, Data)}
+    initial = {operation.buffer: operation for operation in found.setup if isinstance(operation, Data)}
     assert initial[table].contents == "AACAPwAAAEAAAEBAAACAQA=="
-    assert [one.target.buffer for one in found.setup if isinstance(one, Fill)] == [total]
+    assert [operation.target.buffer for operation in found.setup if isinstance(operation, Fill)] == [total]
 
 
 def test_options_of_launches() -> None:
     def launch(symbol: str) -> Launch:
-        return next(one for one in planned(symbol).first if isinstance(one, Launch))
+        return next(operation for operation in planned(symbol).first if isinstance(operation, Launch))
 
     # It may begin early, and need not.
     assert not launch("extended").programmatic
@@ -115,22 +94,22 @@ def test_options_of_launches() -> None:
 
 
 def test_a_copy_of_rows_keeps_their_distance() -> None:
-    _, rows = (one for one in planned("copies", copies=True).first if isinstance(one, Copy))
+    _, rows = (operation for operation in planned("copies", copies=True).first if isinstance(operation, Copy))
     assert (rows.source.offset, rows.source.shape, rows.source.strides) == (4, [10, 1], [4, 1])
     assert (rows.target.offset, rows.target.shape, rows.target.strides) == (0, [10, 1], [2, 1])
 
 
 def test_pinned_memory_holds_what_was_written_since() -> None:
-    first, second = (one for one in planned("pinned").first if isinstance(one, Fill))
+    first, second = (operation for operation in planned("pinned").first if isinstance(operation, Fill))
     assert (first.target.shape, second.target.shape, second.target.offset) == ([2], [1], 4)
 
 
 def test_an_occupancy_is_a_guess_until_the_kernel_is_compiled() -> None:
     guessed = planned("occupied")
-    assert guessed.asked == [0]
+    assert guessed.resource_queries == [0]
     known = Answers(resources={kernel_key(guessed.kernels[0]): Resources(registers=64, spills=0, shared=0)})
     told = planned("occupied", answers=known)
-    assert told.asked == []
+    assert told.resource_queries == []
     first, second = guessed.first[0], told.first[0]
     assert isinstance(first, Launch) and isinstance(second, Launch)
     assert (first.grid, second.grid) == ((2 * 132, 1, 1), (132, 1, 1))
@@ -145,9 +124,9 @@ def test_calls_of_several_cases_know_of_the_first_alone() -> None:
 def test_the_builder_finds_the_function_and_the_names_of_its_parameters() -> None:
     found = contents_of(FILE.built)
     assert found.symbol == "plain"
-    assert [(one.name, one.type) for one in found.parameters] == [
+    assert [(parameter.name, parameter.type) for parameter in found.parameters] == [
         ("input", "pointer"), ("output", "pointer"), ("n", "int")]
-    assert {one.name for one in found.entries} == {"scale", "paired", "add", "tiled", "bounded<64>"}
+    assert {entry.name for entry in found.entries} == {"scale", "paired", "add", "tiled", "bounded<64>"}
 
 
 @pytest.mark.parametrize(("target", "sizes", "kernel", "blocks"), [
@@ -166,7 +145,23 @@ def test_code_for_one_generation_alone(target: str, sizes: tuple[int, int, int],
     assert isinstance(made, bytes), made
     (found,) = plan(made, given, device=TARGETS[target], text=source)
     assert isinstance(found, Plan), found
-    (launch,) = (one for one in found.first if isinstance(one, Launch))
+    (launch,) = (operation for operation in found.first if isinstance(operation, Launch))
     name = found.kernels[launch.kernel].name.partition("<")[0]
     assert (name, launch.grid) == (kernel, (blocks, 1, 1))
     assert f".target {with_features(target)}\n" in found.kernels[launch.kernel].text
+
+
+STREAMS = File("streams", "events", elementwise(64))
+
+
+@pytest.mark.parametrize(("symbol", "after"), [
+    ("events", [None, [], [0], [0, 1], [0], None]),
+    ("default_stream", [None, None, None, [], [2], [4], [4], [3]]),
+    ("pinned", [None, None, [0], None, None, None, [4], [6], [7], [5, 7], None]),
+    ("graph", [None, [], [1], [1], [2, 3], [0]]),
+])
+def test_an_operation_follows_what_something_orders(symbol: str, after: list[list[int] | None]) -> None:
+    found = STREAMS.plan(symbol, copies=True)
+    assert isinstance(found, Plan), found
+    assert [operation.after for operation in found.first] == after
+    assert found.steady is None

@@ -10,7 +10,9 @@ from grader.plan.messages import Failed, Refused
 from grader.plan.plan import Copy, Fill, Launch, Operation, Plan
 from tests.languages.cuda.compiling import needs_nvcc
 from tests.languages.cuda.planner.harness import DEVICE, File, column
+from tests.rows import beside
 
+DATA = beside(__file__)
 ROWS, COLS = 96, 2048
 
 FILE = File("first_column", "vector", column(ROWS, COLS))
@@ -109,21 +111,11 @@ def test_what_a_gpu_cannot_do_is_the_judges_to_say(symbol: str, problem: str) ->
     assert isinstance(found, Plan), found
     (first, *_) = check(found, column(ROWS, COLS), device=DEVICE, copies=True)
     assert type(first).__name__ == problem
-    assert any(isinstance(one, Launch | Copy) for one in found.first)
+    assert any(isinstance(operation, Launch | Copy) for operation in found.first)
 
 
 @needs_nvcc
-@pytest.mark.parametrize(("symbol", "why", "operator", "line"), [
-    ("computes", "arithmetic", "cudaMemcpy", "cudaMemcpy"),
-    ("negates", "arithmetic", "cudaMemcpy", "cudaMemcpy"),
-    ("branches", "truth", "if", "if (positive"),
-    ("sizes_by_values", "truth", "if", "first<<<"),
-    ("passes_a_value", "truth", "if", "first<<<"),
-    ("writes", "input_written", "h_A", "h_A[3]"),
-    ("registers", "option", "cudaHostRegister", "cudaHostRegister"),
-    ("back", "read_values", "cudaMemcpy", "cudaMemcpy"),
-    ("reads_the_output", "read_values", "d_A", "d_A[i]"),
-])  # fmt: skip
+@pytest.mark.parametrize(("symbol", "why", "operator", "line"), DATA["refused"])
 def test_numbers_may_be_moved_alone(symbol: str, why: str, operator: str, line: str) -> None:
     found = outcome(symbol)
     assert isinstance(found, Refused), found
@@ -149,16 +141,7 @@ def test_a_copy_in_the_wrong_direction_says_where_memory_is() -> None:
 
 
 @needs_nvcc
-@pytest.mark.parametrize(("symbol", "rows", "at", "message"), [
-    ("reads_past", 5, "cudaMemcpy", "host code reads past the end of `h_A`, which has 60 bytes"),
-    ("reads_far_past", 5, "float v", "host code reads past the end of `h_A`, which has 60 bytes"),
-    ("elements_for_bytes", 5, "cudaMemcpy", "host code copies 5 bytes, which ends within an element of 4 bytes"),
-    ("elements_from_the_input", 5, "cudaMemcpy",
-     "cudaMemcpy copies 5 bytes of `h_A` and ends within an element of 4 bytes"),
-    ("more_than_it_holds", 5, "cudaMemcpy", "cudaMemcpy copies 60 bytes to where `d_A` has 12 left"),
-    ("pinned_too_small", 5, "cudaMemcpy", "host code writes past the end of pinned memory, which has 5 bytes"),
-    ("pinned_far_too_small", 96, "for (", "host code writes past the end of pinned memory, which has 16 bytes"),
-])  # fmt: skip
+@pytest.mark.parametrize(("symbol", "rows", "at", "message"), DATA["fails"])
 def test_mistakes_with_sizes_break_no_rule(symbol: str, rows: int, at: str, message: str) -> None:
     found = outcome(symbol, rows, 3)
     assert isinstance(found, Failed), found

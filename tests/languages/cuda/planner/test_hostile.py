@@ -55,5 +55,5 @@ void silu(float *x, float *y, int n) { k<<<1, 16>>>(scratch.at, y); }"""
     assert isinstance(made, bytes), made
     (found,) = plan(made, elementwise(16))
     assert isinstance(found, Plan), found
-    assert [one.op for one in found.setup] == ["fill"] and found.steady == found.first
+    assert [operation.op for operation in found.setup] == ["fill"] and found.steady == found.first
     assert isinstance(found.first[0], Launch) and found.buffers[2].kept and found.buffers[2].line == 2

@@ -7,9 +7,9 @@ import numpy as np
 
 from grader.languages.cuda.confined.simulator.main import run
 from grader.languages.cuda.symbols import variable_name
-from grader.plan.findings import OutOfBounds, Unwritten
+from grader.plan.findings import OutOfBounds, UnwrittenAccess
 from grader.plan.limits import Budget
-from grader.plan.messages import CannotSimulate, Exhausted, Simulated
+from grader.plan.messages import CannotSimulate, Exhausted, RunOptions, Simulated
 from grader.plan.plan import (
     Argument,
     Buffer,
@@ -53,7 +53,7 @@ def _view(buffer: int, count: int = SIZE, stride: int = 1, offset: int = 0) -> V
 
 
 def _launch(*buffers: int, **options: Any) -> Launch:
-    arguments: list[Argument] = [Pointer(buffer=one) for one in buffers]
+    arguments: list[Argument] = [Pointer(buffer=buffer) for buffer in buffers]
     arguments.append(Integer(type="i32", value=options.pop("n", SIZE)))
     return Launch(kernel=0, grid=(4, 1, 1), block=(256, 1, 1), arguments=arguments, line=20, **options)
 
@@ -91,8 +91,8 @@ def test_a_copy_backwards_turns_its_source_and_what_is_known_of_it() -> None:
         Copy(source=_view(0, half), target=_view(2, half)), Copy(source=_view(2), target=_view(1), backwards=[0]),
     ]), memory, outputs=["out"])
     assert isinstance(result, Simulated)
-    (found,) = result.findings
-    assert isinstance(found, Unwritten) and found.lanes == SIZE - half
+    (finding,) = result.findings
+    assert isinstance(finding, UnwrittenAccess) and finding.lanes == SIZE - half
     assert (memory[1].view("f4")[half:] == memory[0].view("f4")[:half][::-1]).all()
 
 
@@ -100,12 +100,12 @@ def test_what_nothing_has_written_is_found() -> None:
     result = run(_plan([_launch(0, 2, 1)]), _memory(), outputs=["out"])
     assert isinstance(result, Simulated)
     (found,) = result.findings
-    assert isinstance(found, Unwritten) and (found.line, found.tensor, found.lanes) == (5, _name(1), 256)
+    assert isinstance(found, UnwrittenAccess) and (found.line, found.tensor, found.lanes) == (5, _name(1), 256)
     result = run(_plan([Copy(source=_view(2), target=_view(1), line=9)]), _memory(), outputs=["out"])
-    assert isinstance(result, Simulated) and [one.line for one in result.findings] == [9]
+    assert isinstance(result, Simulated) and [finding.line for finding in result.findings] == [9]
     result = run(_plan([_launch(0, 1, 2)]), _memory(), outputs=["out"])
     assert isinstance(result, Simulated)
-    assert [(one.kind, getattr(one, "given", "")) for one in result.findings] == [("unwritten", "out")]
+    assert [(finding.kind, getattr(finding, "given", "")) for finding in result.findings] == [("unwritten", "out")]
 
 
 def _name(number: int) -> str:
@@ -127,23 +127,23 @@ def test_accesses_show_where_threads_go() -> None:
     assert isinstance(result, Simulated)
     store = result.accesses[-1]
     assert (store.access, store.line, store.buffer, store.first, store.tile) == ("store", 5, 1, 0, [256])
-    assert (store.lanes, store.programs, store.even, store.times) == ([1], (256, None, None), True, 1)
+    assert (store.lane_strides, store.program_strides, store.even, store.times) == ([1], (256, None, None), True, 1)
 
 
 def test_watched_blocks() -> None:
     watch = Watch(chosen=[[1, 3]], touched="all")
     memory = _memory()
-    result = run(_plan([_launch(0, 0, 1)]), memory, outputs=["out"], watch=watch)
+    result = run(_plan([_launch(0, 0, 1)]), memory, outputs=["out"], options=RunOptions(watch=watch))
     assert isinstance(result, Simulated)
     stores = {one.program: one.runs for one in result.touched if one.access == "store"}
     assert stores == {1: [(1024, 1024, 0, 1)], 3: [(3072, 928, 0, 1)]}
     out = memory[1].view(np.uint8)
     assert (out[:1024] == 0xA5).all() and not (out[1024:2048] == 0xA5).all()
     watch = Watch(stores=[0, 8, 3000], programs=0)
-    result = run(_plan([_launch(0, 0, 1)]), _memory(), outputs=["out"], watch=watch)
+    result = run(_plan([_launch(0, 0, 1)]), _memory(), outputs=["out"], options=RunOptions(watch=watch))
     assert isinstance(result, Simulated)
     assert [(one.line, one.elements, one.program, one.last) for one in result.stored] == [(5, 3, (0, 0, 0), (2, 0, 0))]
-    result = run(_plan([_launch(0, 0, 1)]), _memory(), outputs=["out"], watch=Watch(programs=4))
+    result = run(_plan([_launch(0, 0, 1)]), _memory(), outputs=["out"], options=RunOptions(watch=Watch(programs=4)))
     assert isinstance(result, Simulated)
     (launched,) = result.launched
     store = launched.accesses[-1]

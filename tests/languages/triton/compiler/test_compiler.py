@@ -16,7 +16,9 @@ from grader.sandbox.forkserver import isolation
 from grader.sandbox.forkserver.conversation import Conversation
 from grader.sandbox.forkserver.handle import ForkServer
 from tests.languages.triton import kernels
+from tests.rows import beside
 
+DATA = beside(__file__)
 LIMITS = wire.Limits(memory_mb=4096, file_mb=64, processes=64, cpu_seconds=120)
 COPY = kernels.copy()
 OUTCOME: TypeAdapter[Binary | Fits | Problem] = TypeAdapter(Binary | Fits | Problem)
@@ -58,7 +60,7 @@ def test_kernels_that_take_too_long_are_too_slow_in_all(at_once: int) -> None:
     # Each by itself would have a minute of processor time, and all of them more than a test has.
     found = outcomes([COPY, *[ENDLESS] * 8, COPY], at_once=at_once, in_all=8.0)
     assert isinstance(found[0], Binary)
-    assert [one.why for one in found[1:9] if isinstance(one, Problem)] == ["no_turn"] * 8
+    assert [one.why for one in found[1:9] if isinstance(one, Problem)] == ["out_of_time"] * 8
 
 
 def test_whether_a_kernel_fits_is_known_without_its_machine_code() -> None:
@@ -74,17 +76,7 @@ def test_whether_a_kernel_fits_is_known_without_its_machine_code() -> None:
     assert isinstance(large, Problem) and large.why == "shared_memory"
 
 
-HIDDEN = """module {
-  tt.func public @k(%x: !tt.ptr<f32>) {
-    %one = arith.constant 1.0 : f32
-    %p = tt.get_program_id x {axis = 1 : i32} : i32
-    %a = tt.elementwise_inline_asm "mov.u32 $0, %smid;"
-      {asm_string = "trap;", constraints = "=r", packed_element = 1 : i32, pure = false} -> i32
-    tt.store %x, %one : !tt.ptr<f32>
-    tt.return
-  }
-}
-"""
+HIDDEN: str = DATA["hidden"]
 
 
 def test_a_canonical_text_shows_what_a_dictionary_of_attributes_hides() -> None:
@@ -93,7 +85,7 @@ def test_a_canonical_text_shows_what_a_dictionary_of_attributes_hides() -> None:
     assert not read_text(HIDDEN).foreign
     text, nothing = machine_code.canonical([HIDDEN, "none"], 90)
     assert "tt.get_program_id y" in text and "axis" not in text
-    assert [one.text for one in read_text(text).foreign] == ["trap;"]
+    assert [code.text for code in read_text(text).foreign] == ["trap;"]
     assert machine_code.canonical([text], 90) == [text] and not nothing
 
 

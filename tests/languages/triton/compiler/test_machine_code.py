@@ -62,8 +62,8 @@ def facts(kernel: Kernel, target: str = "sm_90") -> Facts:
 def widths(found: Facts) -> dict[str, Counter[int]]:
     """How many instructions there are of each width, by what they do."""
     counts: dict[str, Counter[int]] = {}
-    for one in found.lines:
-        counts.setdefault(one.access, Counter())[one.bits] += one.count
+    for line in found.lines:
+        counts.setdefault(line.access, Counter())[line.bits] += line.count
     return counts
 
 
@@ -99,7 +99,7 @@ def test_descriptors_are_copied_by_the_copy_engine() -> None:
 def test_a_launcher_is_told_of_descriptors_and_shared_memory() -> None:
     outcome = compile_kernel(kernels.tile(), "sm_90")
     assert isinstance(outcome, Binary)
-    maps = [one for one in outcome.metadata.operands if isinstance(one, TensorMap)]
+    maps = [operand for operand in outcome.metadata.operands if isinstance(operand, TensorMap)]
     assert outcome.metadata.name == "tile_kernel" and [one.block_size for one in maps] == [[64, 64]] * len(maps) != []
 
 

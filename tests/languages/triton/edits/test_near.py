@@ -1,40 +1,21 @@
 """Lines that a failure rests on, by what evidence names."""
 
-from __future__ import annotations
-
 import pytest
 
-from grader.languages.triton.confined.edits.near import ELSEWHERE, NEAR, SAME, nearness
+from grader.languages.triton.confined.edits import FAR, NEAR, SAME, nearness
 from grader.languages.triton.confined.edits.source import SourceTree
 from grader.languages.triton.confined.edits.units import read
+from tests.rows import beside
 
-TEXT = """
-import triton
-import triton.language as tl
-
-@triton.jit
-def first_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    i = tl.arange(0, BLOCK)
-    mask = i < n
-    other = i + 1
-    x = tl.load(x_ptr + i, mask=mask)
-    tl.store(out_ptr + i, x * 2, mask=mask)
-
-@triton.jit
-def second_kernel(x_ptr, n):
-    tl.store(x_ptr + tl.arange(0, 16), 0)
-
-def silu(x, out):
-    first_kernel[(1,)](x, out, x.numel(), BLOCK=64)
-    second_kernel[(1,)](x, x.numel())
-"""
+DATA = beside(__file__)
+TEXT: str = DATA["text"]
 
 
 def test_what_a_line_rests_on_is_nearer_than_the_rest() -> None:
     found = nearness(read(SourceTree(TEXT), "silu", ()), [11])
     assert [found.get(line, 0) for line in (11, 10, 8, 7)] == [NEAR[0], NEAR[1], NEAR[1], NEAR[1]]
     assert 9 not in found and 18 not in found
-    assert found[14] == found[15] == -ELSEWHERE
+    assert found[14] == found[15] == -FAR
 
 
 def test_without_evidence_no_line_is_nearer() -> None:

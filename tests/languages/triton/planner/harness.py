@@ -14,7 +14,7 @@ from grader.languages.triton.confined.planner import main
 from grader.plan.device import TARGETS, Device
 from grader.plan.messages import (
     PLANNER_REPLY,
-    Absent,
+    AbsentName,
     Answers,
     Failed,
     Given,
@@ -27,7 +27,7 @@ from grader.plan.messages import (
     Refused,
 )
 from grader.plan.plan import PLAN_BYTES, Plan, read_plan
-from tests.languages.served import Served, memory_file
+from tests.languages.served import PartProcess, memory_file
 
 
 def given_of(assignment: Assignment, case: Case, eps: float = 1e-5) -> list[Given]:
@@ -44,7 +44,7 @@ def given_of(assignment: Assignment, case: Case, eps: float = 1e-5) -> list[Give
     return given
 
 
-class Planner(Served):
+class Planner(PartProcess):
     """A planner's process. `with Planner() as planner:` ends it."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Planner(Served):
     def load(
         self, source: bytes, file: str, function: str, given: list[Given], device: Device = TARGETS["sm_90"], *,
         autograd: bool = False,
-    ) -> Loaded | Refused | Absent | Failed:
+    ) -> Loaded | Refused | AbsentName | Failed:
         memory = memory_file(source)
         try:
             reply = self.ask(
@@ -67,14 +67,14 @@ class Planner(Served):
 
     def plan(
         self, given: list[Given], *, copies: bool = False, answers: Answers | None = None
-    ) -> Plan | Planned | Refused | Absent | Failed:
+    ) -> Plan | Planned | Refused | AbsentName | Failed:
         """A plan, or the answer that there is none; `Planned` where another case's memory is needed."""
         reply, plan = self.planned(given, copies=copies, answers=answers)
         return plan or reply
 
     def planned(
         self, given: list[Given], *, copies: bool = False, answers: Answers | None = None
-    ) -> tuple[Planned | Refused | Absent | Failed, Plan | None]:
+    ) -> tuple[Planned | Refused | AbsentName | Failed, Plan | None]:
         """What a planner answers, and the plan if there is one."""
         memory = memory_file(room=PLAN_BYTES)
         try:
@@ -98,10 +98,10 @@ def assignment_of(name: str) -> Assignment:
 def plan_cases(
     source: Path | str, assignment: Assignment, cases: Sequence[Case], *,
     answers: Answers | None = None, device: Device = TARGETS["sm_90"],
-) -> list[Plan | Refused | Absent | Failed]:
+) -> list[Plan | Refused | AbsentName | Failed]:
     """A plan for each case, in one process as long as that can give it."""
     text = source.read_bytes() if isinstance(source, Path) else source.encode()
-    found: list[Plan | Refused | Absent | Failed] = []
+    found: list[Plan | Refused | AbsentName | Failed] = []
     waiting = list(cases)
     while waiting:
         with Planner() as planner:
@@ -122,7 +122,7 @@ def plan_cases(
 def plan_file(
     source: Path | str, assignment: Assignment | str, case: Case | None = None, *,
     answers: Answers | None = None, device: Device = TARGETS["sm_90"],
-) -> Plan | Refused | Absent | Failed:
+) -> Plan | Refused | AbsentName | Failed:
     """The plan of one case, the first one if none is named, of a file or of its text."""
     if isinstance(assignment, str):
         assignment = assignment_of(assignment)

@@ -18,43 +18,25 @@ def test_calls_that_do_the_same_on_temporaries_of_their_own_have_one_body() -> N
     plan = planned("def silu(x, out):\n    y = torch.zeros_like(x)\n    launch(x, y)\n    launch(y, out)")
     assert kinds(plan.first) == ["fill", "launch", "launch"]
     assert plan.steady is None
-    assert [(one.given, one.line) for one in plan.buffers] == [("x", 0), ("out", 0), ("", 16)]
+    assert [(buffer.given, buffer.line) for buffer in plan.buffers] == [("x", 0), ("out", 0), ("", 16)]
 
 
-def test_a_buffer_kept_from_the_first_call_gives_the_second_a_body_of_its_own() -> None:
-    plan = planned("""
-kept = {}
-def silu(x, out):
-    if x.shape not in kept:
-        kept[x.shape] = torch.zeros(4, device="cuda")
-    launch(kept[x.shape], out)
-""")
+def test_a_buffer_kept_from_the_first_call_gives_the_second_a_body_of_its_own(text: str) -> None:
+    plan = planned(text)
     assert (kinds(plan.setup), kinds(plan.first), kinds(plan.steady)) == ([], ["fill", "launch"], ["launch"])
     assert plan.steady is not None
     assert plan.first[1] == plan.steady[0]
 
 
-def test_what_the_import_did_to_a_buffer_in_use_is_the_setup() -> None:
-    plan = planned("""
-used, unused = torch.zeros(4, device="cuda"), torch.zeros(8, device="cuda")
-table = torch.tensor([1.0, 2.0], device="cuda")
-launch(table, used)
-launch(unused, unused)
-def silu(x, out):
-    launch(used, out)
-""")
+def test_what_the_import_did_to_a_buffer_in_use_is_the_setup(text: str) -> None:
+    plan = planned(text)
     assert kinds(plan.setup) == ["fill", "data", "launch"]
     assert kinds(plan.first) == kinds(plan.steady) == ["launch"]
     assert [buffer.bytes for buffer in plan.buffers] == [180, 180, 16, 8]
 
 
-def test_what_was_given_to_the_first_call_is_not_there_in_the_second() -> None:
-    plan = planned("""
-kept = []
-def silu(x, out):
-    kept.append(x)
-    launch(kept[0], out)
-""")
+def test_what_was_given_to_the_first_call_is_not_there_in_the_second(text: str) -> None:
+    plan = planned(text)
     assert plan.steady is not None
     first, steady = plan.first[0], plan.steady[0]
     assert isinstance(first, Launch)
@@ -65,79 +47,27 @@ def silu(x, out):
     assert (plan.buffers[2].given, plan.buffers[2].bytes) == ("", 180)
 
 
-def test_a_graph_is_its_operations() -> None:
-    plan = planned("""
-def silu(x, out):
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        out.zero_()
-        launch(x, out)
-        assert torch.cuda.is_current_stream_capturing()
-    graph.replay()
-    graph.replay()
-""")
+def test_a_graph_is_its_operations(text: str) -> None:
+    plan = planned(text)
     assert kinds(plan.first) == ["fill", "launch"] * 2
     assert plan.steady is None
 
 
-def test_operations_follow_what_streams_events_and_graphs_order() -> None:
-    plan = planned("""
-def silu(x, out):
-    side, done, graph = torch.cuda.Stream(), torch.cuda.Event(), torch.cuda.CUDAGraph()
-    launch(x, out)                                              # 0
-    with torch.cuda.stream(side):
-        launch(x, out)                                          # 1
-        done.record()
-        launch(x, out)                                          # 2
-    torch.cuda.current_stream().wait_event(done)
-    launch(x, out)                                              # 3
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.graph(graph):
-        torch.cuda.current_stream().synchronize()
-        launch(x, out)
-        other = torch.cuda.Stream()
-        other.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(other):
-            launch(x, out)
-        launch(x, out)
-    with torch.cuda.stream(side):
-        graph.replay()                                          # 4, 5, 6
-    launch(x, out)                                              # 7
-    torch.cuda.synchronize()
-    launch(x, out)                                              # 8
-""")
-    assert [one.after for one in plan.first] == [None, [], [1], [0, 1], None, None, [4], [3], None]
+def test_operations_follow_what_streams_events_and_graphs_order(text: str) -> None:
+    plan = planned(text)
+    assert [operation.after for operation in plan.first] == [None, [], [1], [0, 1], None, None, [4], [3], None]
     assert plan.steady is None
 
 
-def test_a_graph_of_the_first_call_is_replayed_on_what_that_was_given() -> None:
-    plan = planned("""
-graph = torch.cuda.CUDAGraph()
-captured = False
-def silu(x, out):
-    global captured
-    if not captured:
-        captured = True
-        with torch.cuda.graph(graph):
-            launch(x, out)
-    graph.replay()
-""")
+def test_a_graph_of_the_first_call_is_replayed_on_what_that_was_given(text: str) -> None:
+    plan = planned(text)
     assert plan.steady is not None
     assert {argument.buffer for argument in plan.steady[0].arguments  # type: ignore[union-attr]
             if argument.kind == "pointer"} == {2, 3}
 
 
-def test_memory_of_an_earlier_case_asks_for_another_planner() -> None:
-    source = KERNEL + """
-kept = torch.zeros(4, device="cuda")
-places = {}
-def silu(x, out):
-    if not places:
-        places["place"] = torch.empty(4, device="cuda")
-        launch(x, places["place"])
-    launch(kept, out)
-    launch(places["place"], out)
-"""
+def test_memory_of_an_earlier_case_asks_for_another_planner(text: str) -> None:
+    source = KERNEL + text
     with Planner() as planner:
         assert isinstance(planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE)), Loaded)
         first, *others = [planner.plan(given_of(SILU, case)) for case in (CASE, EVEN, CASE)]
@@ -147,13 +77,8 @@ def silu(x, out):
         assert outcome.earlier
 
 
-def test_memory_that_is_kept_for_a_call_is_told_from_its_own() -> None:
-    plan = planned("""
-kept = torch.zeros(4, device="cuda")
-def silu(x, out):
-    launch(kept, out)
-    launch(torch.zeros(4, device="cuda"), out)
-""")
+def test_memory_that_is_kept_for_a_call_is_told_from_its_own(text: str) -> None:
+    plan = planned(text)
     assert [buffer.kept for buffer in plan.buffers if not buffer.given] == [True, False, False]
 
 
@@ -165,24 +90,8 @@ def test_what_was_given_in_an_earlier_case_asks_for_another_planner() -> None:
         assert isinstance(planner.plan(given_of(SILU, EVEN)), Planned)
 
 
-def test_memory_that_an_earlier_case_has_only_filled_is_filled_once_more() -> None:
-    source = KERNEL + """
-import functools
-ready = torch.empty(2, device="cuda")
-flag = []
-
-@functools.cache
-def place():
-    return torch.zeros(4, device="cuda"), torch.empty(8, device="cuda")
-
-def silu(x, out):
-    if not flag:
-        flag.append(1)
-        ready.fill_(5)
-    counts, scratch = place()
-    launch(counts, scratch)
-    launch(ready, out)
-"""
+def test_memory_that_an_earlier_case_has_only_filled_is_filled_once_more(text: str) -> None:
+    source = KERNEL + text
     with Planner() as planner:
         assert isinstance(planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE)), Loaded)
         for case in (CASE, EVEN, CASE):
@@ -193,38 +102,27 @@ def silu(x, out):
             assert [buffer.bytes for buffer in plan.buffers[2:]].count(16) == 1
 
 
-def test_copies_are_recorded_where_they_are_allowed() -> None:
+def test_copies_are_recorded_where_they_are_allowed(text: str) -> None:
     column = assignment_of("copy_first_column")
     case = next(case for case in column.cases if min(case.sizes.values()) > 1)
-    plan = plan_file("""
-import torch
-def copy_first_column(matrix, out):
-    pinned = matrix[:, 0].contiguous().pin_memory()
-    moved = pinned.to(out.device, non_blocking=True)
-    out[:] = moved
-    assert pinned.is_pinned() and not matrix.is_cuda and moved.is_cuda
-""", column, case)
+    plan = plan_file(text, column, case)
     assert isinstance(plan, Plan)
-    assert all(isinstance(one, Copy) for one in plan.first)
+    assert all(isinstance(operation, Copy) for operation in plan.first)
     assert [buffer.place for buffer in plan.buffers] == ["host", "device", "host", "pinned", "device"]
     first = plan.first[0]
     assert isinstance(first, Copy)
     assert (first.source.buffer, first.source.strides, first.target.strides) == (0, [case.sizes["cols"]], [1])
 
 
-def test_constants_are_kept_with_their_contents() -> None:
+def test_constants_are_kept_with_their_contents(text: str) -> None:
     import base64
     import struct
 
-    plan = planned("""
-def silu(x, out):
-    launch(torch.tensor([1.5, -2.0]).to("cuda"), torch.arange(3, dtype=torch.float32, device=x.device))
-    launch(torch.full((2, 2), 4).half().cuda().float(), out)
-""")
-    contents = [base64.b64decode(one.contents) for one in plan.first if isinstance(one, Data)]
+    plan = planned(text)
+    contents = [base64.b64decode(operation.contents) for operation in plan.first if isinstance(operation, Data)]
     assert struct.pack("2f", 1.5, -2.0) in contents
     assert struct.pack("3f", 0, 1, 2) in contents
-    assert [one.value for one in plan.first if isinstance(one, Fill)][-1] == 4.0
+    assert [operation.value for operation in plan.first if isinstance(operation, Fill)][-1] == 4.0
 
 
 def test_what_a_call_gives_back_is_told() -> None:
@@ -253,14 +151,6 @@ def test_a_view_past_its_memory_fails_as_in_pytorch() -> None:
     assert "out of bounds for storage" in failed.message
 
 
-def test_a_refusal_in_a_finalizer_is_told() -> None:
-    refused = answer(Refused, KERNEL + """
-class Later:
-    def __init__(self, x): self.x = x.detach()
-    def __del__(self): self.x * 2
-
-def silu(x, out):
-    launch(x, out)
-    out.later = Later(x)
-""")
+def test_a_refusal_in_a_finalizer_is_told(text: str) -> None:
+    refused = answer(Refused, KERNEL + text)
     assert (refused.operator, refused.line) == ("aten::mul", 18)

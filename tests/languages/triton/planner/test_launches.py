@@ -8,7 +8,9 @@ from grader.plan.messages import Answers, Failed, Refused, Resources, kernel_key
 from grader.plan.plan import Descriptor, Float, Integer, Launch, Plan, Pointer
 from tests.languages.triton.planner.harness import CASE, EVEN, SILU, answer, plan_file
 from tests.languages.triton.planner.test_idioms import KERNEL
-from tests.rows import each_row
+from tests.rows import beside, each_row
+
+DATA = beside(__file__)
 
 
 def planned(rest: str, case: Case = CASE, *, answers: Answers | None = None) -> Plan:
@@ -19,15 +21,8 @@ def launches(plan: Plan) -> list[Launch]:
     return [operation for operation in plan.first if isinstance(operation, Launch)]
 
 
-def test_arguments_are_buffers_with_offsets_and_numbers_with_types() -> None:
-    plan = planned("""
-@triton.jit
-def mixed(a, b, i, j, f, flag, one, ptrs, B: tl.constexpr):
-    tl.store(b + i, tl.load(a) * f + flag + j + tl.load(ptrs[0]))
-
-def silu(x, out):
-    mixed[(3, 2)](x[1], out, 7, 1 << 40, 2.5, True, 1, (x, out), B=4)
-""")
+def test_arguments_are_buffers_with_offsets_and_numbers_with_types(text: str) -> None:
+    plan = planned(text)
     (launch,) = launches(plan)
     assert launch.grid == (3, 2, 1)
     assert launch.arguments == [
@@ -48,35 +43,17 @@ def test_addresses_and_sizes_are_specialised_as_triton_does() -> None:
     assert plan.kernels[0].text.count("tt.divisibility = 16") == 1
 
 
-def test_what_must_not_be_specialised_is_not() -> None:
-    plan = planned("""
-@triton.jit(do_not_specialize=["n"])
-def plain(x_ptr, n):
-    tl.store(x_ptr, n)
-
-def silu(x, out):
-    plain[(1,)](out, 1)
-    plain[(1,)](out, 16)
-""")
+def test_what_must_not_be_specialised_is_not(text: str) -> None:
+    plan = planned(text)
     assert len(plan.kernels) == 1
     assert [one.arguments[1] for one in launches(plan)] == [Integer(type="i32", value=1), Integer(type="i32", value=16)]
 
 
-def test_checks_are_in_each_kernel_and_host_code_sees_none_of_them() -> None:
-    rest = """
-@triton.jit
-def checked(x_ptr, n):
-    tl.device_assert(n > 3, "n is small")
-    tl.store(x_ptr + n * n, 0.0)
-
-def silu(x, out):
-    kernel = checked[(1,)](out, x.numel())
-    assert not (triton.knobs.runtime.debug or kernel.metadata.debug or "tt.assert" in kernel.asm["ttir"])
-"""
-    kernel = planned(rest).kernels[0]
+def test_checks_are_in_each_kernel_and_host_code_sees_none_of_them(text: str) -> None:
+    kernel = planned(text).kernels[0]
     assert "n is small" in kernel.text and "overflow" in kernel.text
     assert not kernel.options["debug"]
-    asked = rest.replace("triton.jit", "triton.jit(debug=True)").replace("assert not", "_ =")
+    asked = text.replace("triton.jit", "triton.jit(debug=True)").replace("assert not", "_ =")
     assert planned(asked).kernels[0].options["debug"]
 
 
@@ -95,19 +72,7 @@ def test_options_that_reach_files_or_the_assembler_are_refused(option: str) -> N
     assert (refused.why, refused.operator, refused.line) == ("option", option.split("=")[0], 15)
 
 
-TUNED = """
-configs = [triton.Config({"BLOCK": b}, num_warps=w) for b, w in ((32, 1), (64, 2), (128, 4))]
-@triton.autotune(configs=configs, key=["n"])
-@triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
-@triton.jit
-def tuned(x_ptr, out_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(out_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
-
-def silu(x, out):
-    tuned[lambda meta: (triton.cdiv(x.numel(), meta["BLOCK"]),)](x, out, x.numel())
-    assert tuned.best_config in configs
-"""
+TUNED: str = DATA["tuned"]
 
 
 @each_row(("answers", "chosen"), [
@@ -159,10 +124,10 @@ def silu(x, out):
 
 def test_what_a_kernel_takes_is_asked_for_and_answered() -> None:
     plan = planned(ASKING)
-    assert plan.asked == [0]
+    assert plan.resource_queries == [0]
     resources = {kernel_key(plan.kernels[0]): Resources(registers=40, spills=3, shared=1000)}
     plan = planned(ASKING, answers=Answers(resources=resources))
-    assert plan.asked == []
+    assert plan.resource_queries == []
     assert launches(plan)[0].grid == (40, 4, 1001)
 
 
@@ -173,22 +138,8 @@ def test_a_launch_with_more_shared_memory_than_there_is_fails() -> None:
     assert "OutOfResources" in failed.message
 
 
-def test_descriptors_of_the_host_are_views_with_a_block() -> None:
-    plan = planned("""
-from triton.tools.tensor_descriptor import TensorDescriptor
-
-def block(nargs):
-    nargs["x_desc"].block_shape = [16, nargs["B"]]
-
-@triton.autotune(configs=[triton.Config({"B": 32}, pre_hook=block), triton.Config({"B": 64}, pre_hook=block)], key=[])
-@triton.jit
-def described(x_desc, out_ptr, B: tl.constexpr):
-    tile = x_desc.load([0, 0])
-    tl.store(out_ptr + tl.arange(0, 16), tl.sum(tile, axis=1))
-
-def silu(x, out):
-    described[(1,)](TensorDescriptor.from_tensor(x[8:], [1, 1]), out)
-""", EVEN, answers=Answers(candidate=1))
+def test_descriptors_of_the_host_are_views_with_a_block(text: str) -> None:
+    plan = planned(text, EVEN, answers=Answers(candidate=1))
     descriptor = launches(plan)[0].arguments[0]
     assert isinstance(descriptor, Descriptor)
     assert descriptor.block == [16, 64]

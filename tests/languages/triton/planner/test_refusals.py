@@ -8,80 +8,16 @@ from grader.plan.messages import Failed, Refused
 from grader.plan.plan import Plan
 from tests.languages.triton.planner.harness import answer
 from tests.languages.triton.planner.test_idioms import KERNEL
-from tests.rows import each_row
+from tests.rows import beside, each_row
 
 LINE = KERNEL.count("\n") + 2
-
-REFUSED = {
-    "x * 2": ("arithmetic", "aten::mul"),
-    "2 ** -x": ("arithmetic", "aten::neg"),
-    "torch.sigmoid(x)": ("arithmetic", "aten::sigmoid"),
-    "torch.mul(x, x, out=out)": ("arithmetic", "aten::mul"),
-    "torch.nn.functional.silu(x)": ("arithmetic", "aten::silu"),
-    "getattr(torch.ops.aten, 'exp')(x)": ("arithmetic", "aten::exp"),
-    "x.sum()": ("reduction", "aten::sum"),
-    "torch.nn.functional.rms_norm(x, (9,))": ("reduction", "aten::rms_norm"),
-    "x.max(dim=1)": ("reduction", "aten::max"),
-    "torch.softmax(x, 1)": ("reduction", "aten::softmax"),
-    "x == x": ("comparison", "aten::eq"),
-    "torch.allclose(x, x)": ("comparison", "aten::allclose"),
-    "torch.equal(x, out)": ("comparison", "aten::equal"),
-    "torch.testing.assert_close(x, x)": ("comparison", "aten::isclose"),
-    "x @ x.t()": ("matmul", "aten::matmul"),
-    "torch.einsum('ij,kj->ik', x, x)": ("matmul", "aten::einsum"),
-    "torch.nn.functional.linear(x, x)": ("matmul", "aten::linear"),
-    "torch.rand_like(x)": ("random", "aten::rand_like"),
-    "torch.randn(4, device='cuda')": ("random", "aten::randn"),
-    "out.normal_()": ("random", "aten::normal_"),
-    "out.copy_(x)": ("copy", "aten::copy_"),
-    "x.clone()": ("copy", "aten::clone"),
-    "x.cpu()": ("copy", "aten::cpu"),
-    "torch.cat([x, x])": ("copy", "aten::cat"),
-    "out[:] = x": ("copy", "aten::copy_"),
-    "__import__('copy').deepcopy(x)": ("copy", "aten::clone"),
-    "x.t().contiguous()": ("transposed_copy", "aten::contiguous"),
-    "x.t().reshape(-1)": ("transposed_copy", "aten::reshape"),
-    "out.view(9, 5).copy_(x.t())": ("transposed_copy", "aten::copy_"),
-    "out[:, :4].copy_(x[:, :4])": ("transposed_copy", "aten::copy_"),
-    "x.half()": ("cast", "aten::to"),
-    "x.to(torch.float64)": ("cast", "aten::to"),
-    "out.copy_(x.new_empty(5, 9, dtype=torch.float16))": ("cast", "aten::copy_"),
-    "y = torch.empty_like(x); launch(x, y); y.int()": ("cast", "aten::to"),
-    "x[torch.tensor([0, 1])]": ("gather", "aten::index"),
-    "x[[0, 1]]": ("gather", "aten::index"),
-    "torch.where(x > 0, x, out)": ("comparison", "aten::gt"),
-    "out.add_(x)": ("in_place", "aten::add_"),
-    "out.map_(x, lambda o, v: v)": ("in_place", "map_"),
-    "x.apply_(abs)": ("in_place", "apply_"),
-    "x[0, 0].item()": ("read_number", "item"),
-    "float(x[0, 0])": ("read_number", "float"),
-    "range(x[0, 0])": ("read_number", "int"),
-    "x.tolist()": ("read_values", "tolist"),
-    "if x[0, 0]: pass": ("truth", "bool"),
-    "x.numpy()": ("numpy", "numpy"),
-    "torch.Tensor.__mro__[1].numpy(x)": ("numpy", "numpy"),
-    "__import__('numpy').asarray(x)": ("numpy", "numpy"),
-    "torch.utils.dlpack.to_dlpack(x)": ("dlpack", "to_dlpack"),
-    "x.__dlpack__()": ("dlpack", "__dlpack__"),
-    "out.resize_(3)": ("resize", "aten::resize_"),
-    "out.set_(x.untyped_storage(), 0, (5, 9), (9, 1))": ("set_data", "aten::set_"),
-    "out.data = x": ("set_data", "data"),
-    "x.zero_()": ("input_written", "aten::zero_"),
-    "x[0] = 1": ("input_written", "aten::fill_"),
-    "torch.compile(lambda v: v * 2)(x)": ("arithmetic", "aten::mul"),
-    "torch.compile(torch.nn.SiLU())(x)": ("arithmetic", "aten::silu"),
-    "__import__('os').fork()": ("process", "os.fork"),
-    "__import__('subprocess').run(['true'])": ("process", "subprocess.Popen"),
-    "__import__('socket').socket().connect(('127.0.0.1', 1))": ("network", "socket.connect"),
-    "torch.tensor([0.0] * 20_000)": ("other", "aten::tensor"),
-    "triton.compile('kernel.text')": ("other", "triton.compile"),
-}  # fmt: skip
+REFUSED = [(why, *row) for why, rows in beside(__file__)["refused"].items() for row in rows]
 
 
-@pytest.mark.parametrize(("statement", "told"), REFUSED.items(), ids=REFUSED)
-def test_what_needs_numbers_is_refused_with_its_line_and_name(statement: str, told: tuple[str, str]) -> None:
+@pytest.mark.parametrize(("why", "statement", "operator"), REFUSED, ids=[row[1] for row in REFUSED])
+def test_what_needs_numbers_is_refused_with_its_line_and_name(why: str, statement: str, operator: str) -> None:
     refused = answer(Refused, f"{KERNEL}def silu(x, out):\n    launch(x, out)\n    {statement}\n")
-    assert ((refused.why, refused.operator), refused.line) == (told, LINE + 1)
+    assert (refused.why, refused.operator, refused.line) == (why, operator, LINE + 1)
     assert 'File "silu.py"' in refused.traceback
 
 

@@ -2,12 +2,13 @@
 
 import pytest
 
-from grader.plan.messages import Absent, Failed, Loaded, Planned, Refused
+from grader.plan.messages import AbsentName, Failed, Loaded, Planned, Refused
 from grader.plan.plan import Plan
 from tests.languages.triton.planner.harness import CASE, SILU, Kind, Planner, answer, given_of
 from tests.languages.triton.planner.test_idioms import KERNEL
-from tests.rows import each_row
+from tests.rows import beside, each_row
 
+DATA = beside(__file__)
 FUNCTION = "def silu(x, out): launch(x, out)\n"
 # Where the text after KERNEL begins.
 FIRST = KERNEL.count("\n") + 1
@@ -20,24 +21,7 @@ def loaded(kind: type[Kind], source: str) -> Kind:
     return found
 
 
-SKIPPED = {
-    "random inputs": ("x = torch.randn(4, device='cuda')", "numbers"),
-    "a printed tensor": ("print(torch.zeros(4, device='cuda').max())", "numbers"),
-    "a self-test": ("x = torch.ones(4, device='cuda'); launch(x, x); assert torch.allclose(x, x)", "numbers"),
-    "a benchmark": ("x = torch.empty(4, device='cuda'); print(triton.testing.do_bench(lambda: launch(x, x)))",
-                    "benchmark"),
-    "an exception": ("[][1]", "exception"),
-    "an assertion": ("assert torch.__version__ == '0.1', 'upgrade'", "exception"),
-    "arguments": ("import argparse; p = argparse.ArgumentParser(); p.add_argument('n')\np.parse_args()", "exception"),
-    "an exit": ("import sys; sys.exit(0)", "exception"),
-    "a raise": ("raise RuntimeError('not on this card')", "exception"),
-    "a module that is not there": ("import nowhere", "module"),
-    "a program": ("import subprocess; subprocess.run(['nvidia-smi'])", "process"),
-    "the network": ("import urllib.request; urllib.request.urlopen('http://127.0.0.1:9')", "network"),
-}
-
-
-@pytest.mark.parametrize(("statement", "why"), SKIPPED.values(), ids=SKIPPED)
+@pytest.mark.parametrize(("statement", "why"), DATA["skipped"].values(), ids=DATA["skipped"])
 def test_a_statement_that_cannot_be_run_is_left_out_and_told(statement: str, why: str) -> None:
     reply = loaded(Loaded, KERNEL + FUNCTION + statement)
     (skipped,) = reply.skipped
@@ -51,12 +35,7 @@ def test_what_follows_from_a_statement_left_out_is_left_out_for_the_same_reason(
     assert [(one.line - FIRST, one.why) for one in reply.skipped] == [(1, "numbers"), (2, "numbers"), (3, "numbers")]
 
 
-@each_row("statement", [
-    "if __name__ == '__main__': raise SystemExit", "import argparse; argparse.ArgumentParser().parse_args()",
-    "print('hello')", "print(torch.zeros(4, device='cuda'))", "import matplotlib", "torch.manual_seed(0)",
-    "if not torch.cuda.is_available(): raise SystemExit",
-    "try:\n    import nowhere\nexcept ImportError:\n    nowhere = None",
-    "import os; os.environ['TRITON_INTERPRET'] = '1'", "assert torch.cuda.device_count() == 1"])
+@each_row("statement", DATA["run"])
 def test_what_needs_no_numbers_is_run(statement: str) -> None:
     reply = loaded(Loaded, KERNEL + FUNCTION + statement)
     assert reply.skipped == []
@@ -70,67 +49,37 @@ def test_a_file_that_ends_itself_before_the_function_is_no_submission() -> None:
 
 def test_nothing_after_an_exit_is_run() -> None:
     reply = loaded(Loaded, f"{KERNEL}{FUNCTION}import sys\nsys.exit(0)\nprint(torch.randn(3))\n")
-    assert [one.line for one in reply.skipped] == [FIRST + 2]
+    assert [statement.line for statement in reply.skipped] == [FIRST + 2]
 
 
-@pytest.mark.parametrize(("before", "use"), [
-    ("from nowhere import launch as start", "start(x, out)"),
-    ("from nowhere import *", "start(x, out)"),
-    ("import nowhere as start", "start.launch(x, out)"),
-    ("import nowhere\n@nowhere.traced\ndef start(x, out): pass", "start(x, out)"),
-    ("import nowhere\nclass C(nowhere.Base): pass", "C()(x, out)"),
-])
+@pytest.mark.parametrize(("before", "use"), DATA["unbound"])
 def test_a_name_that_the_import_failed_to_bind_is_told_by_its_import(before: str, use: str) -> None:
-    absent = answer(Absent, f"{KERNEL}{before}\ndef silu(x, out): {use}\n")
+    absent = answer(AbsentName, f"{KERNEL}{before}\ndef silu(x, out): {use}\n")
     last = FIRST + before.count("\n")
     assert (absent.skipped.why, absent.skipped.text, absent.skipped.line) == ("module", "nowhere", last)
 
 
-ABSENT = {
-    "a constant of a kernel": (
-        "SCALE = torch.ones(3).sum().item()\n@triton.jit\ndef k(x): tl.store(x, SCALE)\n"
-        "def silu(x, out): k[(1,)](out)\n", "SCALE", "numbers", "sum"),
-    "a benchmark's choice": (
-        "BEST = triton.testing.do_bench(lambda: None)\ndef silu(x, out): launch(x, out, BEST)\n", "BEST", "benchmark",
-        ""),
-    "what a program says": (
-        "import os; GPU = os.system('nvidia-smi')\ndef silu(x, out): launch(x, out, GPU)\n", "GPU", "process",
-        "os.system"),
-    "what a text makes": (
-        "exec(open('kernels.py').read())\ndef silu(x, out): start(x, out)\n", "start", "exception",
-        "FileNotFoundError: [Errno 2] No such file or directory: 'kernels.py'"),
-}
-
-
-@pytest.mark.parametrize(("source", "name", "why", "text"), ABSENT.values(), ids=ABSENT)
+@pytest.mark.parametrize(("source", "name", "why", "text"), DATA["absent"].values(), ids=DATA["absent"])
 def test_what_a_line_left_out_would_make_is_absent_and_nothing_is_refused(
     source: str, name: str, why: str, text: str
 ) -> None:
-    absent = answer(Absent, KERNEL + source)
-    found = absent.skipped
-    assert (absent.name, found.why, found.text, found.line) == (name, why, text, FIRST)
+    absent = answer(AbsentName, KERNEL + source)
+    statement = absent.skipped
+    assert (absent.name, statement.why, statement.text, statement.line) == (name, why, text, FIRST)
     assert absent.line > FIRST
 
 
-@each_row("line", [
-    "print(x)", "print(f'{x} {out[:2]!r}')", "print('{0.data}'.format(x), str(out))", "print(x.max())",
-    "print((out - x).abs().max().item())", "assert torch.allclose(out, x)", "log.info('%s', x.mean())",
-    "print(torch.zeros_like(x).mul_(2))"])
+@each_row("line", DATA["shown"])
 def test_a_line_that_shows_or_checks_numbers_is_left_out_and_told(line: str) -> None:
     source = f"{KERNEL}import logging\nlog = logging.getLogger()\ndef silu(x, out):\n    launch(x, out)\n    {line}\n"
     with Planner() as planner:
         assert isinstance(planner.load(source.encode(), "silu.py", "silu", given_of(SILU, CASE)), Loaded)
         reply, _ = planner.planned(given_of(SILU, CASE))
     assert isinstance(reply, Planned)
-    assert [(one.why, one.line) for one in reply.skipped] == [("print", FIRST + 4)]
+    assert [(statement.why, statement.line) for statement in reply.skipped] == [("print", FIRST + 4)]
 
 
-@pytest.mark.parametrize(("lines", "left"), [
-    ("y = torch.nn.functional.silu(x)\n    print((out - y).abs().max())", [4]),
-    ("y = x * 2\n    z = (out - y).abs()\n    worst = z.max().item()\n    assert worst < 1\n    print(worst)", [4]),
-    ("a = x.numel()\n    y = x.sum()\n    print(a)\n    print(a, y)", [5]),
-    ("y = x * 2\n    if not torch.allclose(out, y): print(y)\n    elif a: print(x)\n    else: print(0)", [4]),
-])
+@pytest.mark.parametrize(("lines", "left"), DATA["worked_out"])
 def test_what_is_worked_out_only_to_be_shown_is_left_out_and_told(lines: str, left: list[int]) -> None:
     source = f"{KERNEL}def silu(x, out):\n    launch(x, out)\n    {lines}\n"
     with Planner() as planner:
@@ -140,13 +89,7 @@ def test_what_is_worked_out_only_to_be_shown_is_left_out_and_told(lines: str, le
     assert [(one.why, one.line - FIRST + 2) for one in reply.skipped] == [("print", line) for line in left]
 
 
-@pytest.mark.parametrize("line", [
-    "print(out.mul_(0.5))", "assert out.add_(3.0) is not None", "print(out.copy_(x)); out.copy_(x)",
-    "print((lambda: suppressed(x))())", "y = x * 2; print(y); launch(y, out)",
-    "y = x * 2", "y, z = x * 2, 1; print(y, z)", "y = z = x * 2; print(y)", "y = 1\n    y += x * 2; print(y)",
-    "global y; y = x * 2; print(y)", "y = x * 2\n    if y is not None: launch(y, out)", "y = x * 2; print(y); return y",
-    "y = x * 2; f = lambda: y; print(f()); launch(f(), out)", "try: y = x * 2\n    except Exception: y = 1\n    y + 1",
-    "assert x.sum().item() == 3\n    x.exp_()"])
+@pytest.mark.parametrize("line", DATA["refused"])
 def test_what_is_not_shown_or_checked_alone_is_refused_all_the_same(line: str) -> None:
     source = (f"{KERNEL}def suppressed(x):\n    try: return x * 2\n    except Exception: return 0\n"
               f"def silu(x, out):\n    launch(x, out)\n    {line}\n")
@@ -161,7 +104,7 @@ def test_a_function_that_is_not_there_is_missing() -> None:
 
 
 def test_a_function_that_could_not_be_made_is_told_by_its_reason() -> None:
-    absent = loaded(Absent, "import nowhere\n@nowhere.traced\ndef silu(x, out): pass\n")
+    absent = loaded(AbsentName, "import nowhere\n@nowhere.traced\ndef silu(x, out): pass\n")
     assert (absent.name, absent.line, absent.skipped.why, absent.skipped.line) == ("silu", 0, "module", 3)
 
 

@@ -1,19 +1,18 @@
 """Kernels lowered by Triton's front end and run by the simulator, without host code or planner."""
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 from triton.runtime.jit import JITFunction
 
-from grader.judging.answers.compare import POISON, poison_, poisoned
+from grader.judging.answers.compare import POISON, poison_, poison_mask
 from grader.languages.triton.confined.simulator.main import run
 from grader.languages.triton.confined.simulator.state import Mode
 from grader.languages.triton.options import Options
 from grader.plan.device import Device
-from grader.plan.findings import Undefined
-from grader.plan.messages import Simulated
+from grader.plan.findings import UndefinedBehaviour
+from grader.plan.messages import NOWHERE, RunOptions, Simulated, Where
 from grader.plan.plan import (
     Argument,
     Buffer,
@@ -38,7 +37,7 @@ TYPES = {
 }  # fmt: skip
 
 
-class Described:
+class HostDescriptor:
     """A tensor passed as a descriptor made on the host."""
 
     def __init__(self, tensor: Tensor, block: list[int], padding: Literal["zero", "nan"] = "zero") -> None:
@@ -52,7 +51,7 @@ def lower(function: JITFunction[Any], signature: dict[str, str], constants: dict
 
 def _argument(value: Any, index: int) -> tuple[str, Argument]:
     """The type of an argument as Triton writes it, and what stands for it in a plan."""
-    if isinstance(value, Described):
+    if isinstance(value, HostDescriptor):
         dtype: DType = str(value.tensor.dtype)[6:]  # type: ignore[assignment]
         view = View(buffer=index, shape=list(value.tensor.shape), strides=list(value.tensor.stride()), dtype=dtype)
         return (f"tensordesc<{TYPES[value.tensor.dtype]}{value.block}>",
@@ -77,9 +76,9 @@ def planned(
     for name, value in zip(names, values, strict=True):
         signature[name], argument = _argument(value, len(tensors))
         arguments.append(argument)
-        if isinstance(value, Tensor | Described):
+        if isinstance(value, Tensor | HostDescriptor):
             tensors.append(value if isinstance(value, Tensor) else value.tensor)
-    given = [name for name, value in zip(names, values, strict=True) if isinstance(value, Tensor | Described)]
+    given = [name for name, value in zip(names, values, strict=True) if isinstance(value, Tensor | HostDescriptor)]
     kernel = Kernel(
         language="triton", name=function.__name__, symbol=function.__name__,
         text=lower(function, signature, constants, debug=debug),
@@ -98,14 +97,14 @@ def memory(tensor: Tensor) -> Any:
 
 def simulate(
     function: JITFunction[Any], grid: tuple[int, ...], *values: Any, debug: bool = True,
-    masked: list[int] | None = None, order: list[int] | None = None, operations: int = 10**10,
-    early: Sequence[int] = (), device: Device | None = None, options: dict[str, Any] | None = None, **constants: Any,
+    masked: Where = NOWHERE, order: Where = NOWHERE, operations: int = 10**10,
+    early: Where = NOWHERE, device: Device | None = None, options: dict[str, Any] | None = None, **constants: Any,
 ) -> Result:
     """Runs a kernel on tensors, in place. Numbers and tensors in the order of its parameters, constants by name."""
     plan, memories = planned(function, grid, *values, debug=debug, **constants)
     plan = with_options(plan, **(options or {}))
     empty = [buffer.given for buffer, raw in zip(plan.buffers, memories, strict=True) if _poisoned(raw)]
-    mode = Mode(masked=masked, order=order, early=early, device=device)
+    mode = Mode(device=device, options=RunOptions(masked=masked, order=order, early=early))
     return run(plan, memories, outputs=empty, operations=operations, mode=mode)
 
 
@@ -113,15 +112,15 @@ def with_options(plan: Plan, **options: Any) -> Plan:
     """The plan with other options for all of its kernels."""
     made = Options(**options)
     return plan.model_copy(update={
-        "kernels": [one.model_copy(update={"options": made.for_plan()}) for one in plan.kernels],
-        "first": [one.model_copy(update=made.for_launch()) for one in plan.first]})
+        "kernels": [kernel.model_copy(update={"options": made.for_plan()}) for kernel in plan.kernels],
+        "first": [operation.model_copy(update=made.for_launch()) for operation in plan.first]})
 
 
 def _poisoned(raw: Any) -> bool:
     """Whether memory is an output as the judge hands it over, of one type or the other."""
     given = torch.from_numpy(raw)
     return given.numel() > 0 and any(
-        given.numel() % dtype.itemsize == 0 and bool(poisoned(given.view(dtype)).all()) for dtype in POISON)
+        given.numel() % dtype.itemsize == 0 and bool(poison_mask(given.view(dtype)).all()) for dtype in POISON)
 
 
 def right(result: Any) -> None:
@@ -131,7 +130,7 @@ def right(result: Any) -> None:
 def found(result: Any, open: bool = False) -> list[Any]:
     """What was seen: without, or only with `open`, what another order has yet to show."""
     assert isinstance(result, Simulated), result
-    return [one for one in result.findings if (isinstance(one, Undefined) and not one.certain) == open]
+    return [one for one in result.findings if (isinstance(one, UndefinedBehaviour) and not one.certain) == open]
 
 
 def close(got: Tensor, expected: Tensor, rtol: float | None = None, atol: float | None = None) -> None:

@@ -1,8 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """What atomics order between programs: the clocks alone, and kernels whose loads come early where nothing does."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
@@ -11,8 +9,8 @@ import triton.language as tl
 
 from grader.languages.triton.confined.simulator.clocks import MOST_PROGRAMS, Clocks
 from grader.languages.triton.confined.simulator.pointers import Storage
-from grader.plan.findings import Race, Undefined
-from grader.plan.messages import Simulated
+from grader.plan.findings import Race, UndefinedBehaviour
+from grader.plan.messages import EVERYWHERE, NOWHERE, Simulated, Where
 from tests.languages.triton.simulator.harness import found, poison, simulate
 from tests.rows import each_row
 
@@ -135,10 +133,10 @@ def meeting_kernel(x_ptr, parts_ptr, flags_ptr, out_ptr, WHICH: tl.constexpr, EA
             tl.atomic_xchg(flags_ptr + pid, 1)
         if pid == P - 1:
             total = 0.0
-            for other in range(P):
-                while tl.load(flags_ptr + other, volatile=True) == 0:
+            for number in range(P):
+                while tl.load(flags_ptr + number, volatile=True) == 0:
                     pass
-                total += tl.load(parts_ptr + other)
+                total += tl.load(parts_ptr + number)
             tl.store(out_ptr, total)
     elif WHICH == "barrier":
         if EARLY:
@@ -159,8 +157,8 @@ def meeting_kernel(x_ptr, parts_ptr, flags_ptr, out_ptr, WHICH: tl.constexpr, EA
         tl.static_assert(False)
 
 
-RUNS: tuple[tuple[list[int] | None, list[int] | None], ...] = ((None, None), ([], None), (None, []), (None, [0]))
-"""Another order, and what comes early beside the loads that nothing orders."""
+RUNS = ((NOWHERE, None), (EVERYWHERE, None), (NOWHERE, False), (NOWHERE, True))
+"""Where the order is another, and whether atomics come early beside the loads that nothing orders."""
 
 
 # What is right in each order, and shows where loads come early if the other program may not have stored.
@@ -173,17 +171,18 @@ def test_a_load_that_nothing_orders_may_come_early(which: str, wrong: bool, earl
     answers = []
     lines: list[int] = []
     x = torch.arange(1, programs + 1).float()
-    for order, more in RUNS:
+    for order, atomics in RUNS:
         out = torch.zeros(1) if which == "largest" else poison(1)
         seen = simulate(meeting_kernel, (programs,), x, torch.zeros(programs), torch.zeros(128, dtype=torch.int32), out,
-                        order=order, early=() if more is None else (*more, *lines), WHICH=which, EARLY=early,
-                        P=programs)
+                        order=order, early=NOWHERE if atomics is None else Where(lines=lines, programs=atomics),
+                        WHICH=which, EARLY=early, P=programs)
         if not isinstance(seen, Simulated):
             # In the other order the last one would wait for ever for others that have not begun.
-            assert (which, order) == ("flag", [])
+            assert (which, order) == ("flag", EVERYWHERE)
             continue
-        assert early or not [one for one in seen.findings if isinstance(one, Race) and one.certain]
-        lines = lines or [one.line for one in seen.findings if isinstance(one, Undefined) and one.what == "unordered"]
+        assert early or not [finding for finding in seen.findings if isinstance(finding, Race) and finding.certain]
+        lines = lines or [
+            one.line for one in seen.findings if isinstance(one, UndefinedBehaviour) and one.what == "unordered"]
         answers.append(float(out) == (x.max() if which == "largest" else x.sum()))
     # Two programs with a lock each do not even wait for each other.
     assert all(answers[:2]) or (which, early, programs) == ("locks", True, 2)

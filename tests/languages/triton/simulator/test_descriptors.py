@@ -8,7 +8,7 @@ import triton.language as tl
 
 from grader.plan.device import TARGETS
 from grader.plan.findings import OutOfBounds
-from tests.languages.triton.simulator.harness import Described, found, poison, right, simulate
+from tests.languages.triton.simulator.harness import HostDescriptor, found, poison, right, simulate
 from tests.rows import each_row
 
 HOPPER = TARGETS["sm_90"]
@@ -21,11 +21,11 @@ def described_kernel(source, target):
 
 def test_blocks_beyond_a_descriptor_are_no_access_at_all() -> None:
     x, out = torch.randn(6, 8), torch.zeros(6, 8)
-    assert found(simulate(described_kernel, (1,), Described(x, [4, 8]), Described(out, [4, 8]))) == []
+    assert found(simulate(described_kernel, (1,), HostDescriptor(x, [4, 8]), HostDescriptor(out, [4, 8]))) == []
     assert torch.equal(out[:2], x[4:])
     assert not out[2:].any()
     padded = torch.zeros(6, 8)
-    found(simulate(described_kernel, (1,), Described(x, [4, 8], "nan"), Described(padded, [4, 8])))
+    found(simulate(described_kernel, (1,), HostDescriptor(x, [4, 8], "nan"), HostDescriptor(padded, [4, 8])))
     assert padded[2:4].isnan().all()
 
 
@@ -84,7 +84,7 @@ def test_descriptors_of_integers_keep_their_sign(dtype: torch.dtype) -> None:
     x = torch.tensor([bounds.max, 7, bounds.min, 100] * 256, dtype=dtype).view(32, 32)
     out = torch.zeros_like(x)
     right(simulate(
-        described_halves_kernel, (2,), Described(x, [16, 16]), x, Described(out, [16, 16]), 32, BLOCK=16))
+        described_halves_kernel, (2,), HostDescriptor(x, [16, 16]), x, HostDescriptor(out, [16, 16]), 32, BLOCK=16))
     halves = torch.tensor([each // 2 * 2 for each in (bounds.max, 7, bounds.min, 100)] * 4, dtype=dtype)
     assert torch.equal(out[:, :16], halves.expand(32, 16))
     assert not out[:, 16:].view(torch.uint8).any()
@@ -100,7 +100,7 @@ def described_largest_kernel(x_ptr, target, BLOCK: tl.constexpr):
 def test_a_descriptors_maximum_knows_a_sign(dtype: torch.dtype, largest: int) -> None:
     x = torch.tensor([-1, 5] * 16, dtype=torch.int32).view(dtype)
     out = torch.tensor([3] * 16, dtype=torch.int32).view(dtype)
-    right(simulate(described_largest_kernel, (2,), x, Described(out, [16]), BLOCK=16))
+    right(simulate(described_largest_kernel, (2,), x, HostDescriptor(out, [16]), BLOCK=16))
     assert out.tolist() == [largest, 5] * 8
 
 

@@ -14,9 +14,9 @@ from torch import Tensor
 from triton.compiler import CompilationError
 
 from grader.languages.triton.confined.simulator.main import run
-from grader.plan.findings import Unwritten
+from grader.plan.findings import UnwrittenAccess
 from grader.plan.messages import Simulated
-from tests.languages.triton.simulator.harness import Described, planned, right, simulate
+from tests.languages.triton.simulator.harness import HostDescriptor, planned, right, simulate
 from tests.rows import each_row
 
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
@@ -138,8 +138,8 @@ def masked_kernel(x_ptr, out_ptr, n, OTHER: tl.constexpr, BLOCK: tl.constexpr):
 
 
 # Triton casts no number to the types of one byte.
-@each_row(("dtype", "other"), [(each, other) for each in DTYPES for other in (None, 1)
-                                              if each not in BYTES or other is None])
+@each_row(("dtype", "other"), [(dtype, other) for dtype in DTYPES for other in (None, 1)
+                                              if dtype not in BYTES or other is None])
 def test_a_masked_load_and_store(dtype: torch.dtype, other: int | None) -> None:
     x, out = numbers(dtype), torch.zeros(72, dtype=dtype)
     right(simulate(masked_kernel, (2,), x, out, 50, OTHER=other, BLOCK=32))
@@ -184,8 +184,8 @@ REDUCE: dict[str, tuple[Any, Any]] = {
 
 
 @pytest.mark.parametrize(("dtype", "which"), [
-    (each, name) for each in DTYPES if each not in BYTES for name in REDUCE
-    if each in INTEGERS or name not in ("xor", "or")])
+    (dtype, name) for dtype in DTYPES if dtype not in BYTES for name in REDUCE
+    if dtype in INTEGERS or name not in ("xor", "or")])
 def test_a_reduction(dtype: torch.dtype, which: str) -> None:
     x = torch.stack([torch.randperm(16) for _ in range(8)]) - (0 if dtype in (torch.uint8, torch.bool) else 9)
     # Equal elements: the first one counts.
@@ -216,7 +216,7 @@ def test_a_comparison(dtype: torch.dtype) -> None:
     y.view(torch.uint8).view(64, -1)[:8] = x.view(torch.uint8).view(64, -1)[:8]
     out = torch.zeros(5, 64, dtype=torch.bool)
     right(simulate(compare_kernel, (1,), x, y, out, BLOCK=64))
-    a, b = (each if each.dtype == torch.int64 else each.double() for each in (x, y))
+    a, b = (tensor if tensor.dtype == torch.int64 else tensor.double() for tensor in (x, y))
     assert torch.equal(out, torch.stack([a < b, a <= b, a == b, a != b, torch.where(a > b, a, b) == a]))
 
 
@@ -259,7 +259,7 @@ def _first(x: Tensor, other: int) -> Tensor:
     return torch.where(torch.arange(32) < 30, x, torch.tensor(other, dtype=x.dtype)).view(4, 8)
 
 
-@each_row(("which", "dtype"), [(name, each) for name, (types, _) in ATOMIC.items() for each in types])
+@each_row(("which", "dtype"), [(name, dtype) for name, (types, _) in ATOMIC.items() for dtype in types])
 def test_an_atomic(which: str, dtype: torch.dtype) -> None:
     x = (torch.randperm(32) - 16).to(dtype)
     out = torch.arange(-4, 4).to(dtype)
@@ -280,7 +280,7 @@ def described_kernel(source, target, N: tl.constexpr):
 @each_row("dtype", DTYPES[:-1], ids=str)
 def test_a_descriptor(dtype: torch.dtype) -> None:
     x, out = numbers(dtype, 320).view(5, 64), torch.zeros(4, 64, dtype=dtype)
-    right(simulate(described_kernel, (1,), Described(x, [4, 32]), Described(out, [4, 32]), N=32))
+    right(simulate(described_kernel, (1,), HostDescriptor(x, [4, 32]), HostDescriptor(out, [4, 32]), N=32))
     same(out[:3], x[2:])
     assert not out[3:].view(torch.uint8).any()
 
@@ -291,7 +291,7 @@ def test_a_read_of_what_nobody_wrote_is_seen_whatever_its_bits(dtype: torch.dtyp
     plan, memories = planned(cast_kernel, (1,), x, out, BLOCK=64)
     found = run(plan, memories, outputs=["x_ptr"])
     assert isinstance(found, Simulated)
-    assert [(one.given, one.lanes) for one in found.findings if isinstance(one, Unwritten)] == [("x_ptr", 64)]
+    assert [(one.given, one.lanes) for one in found.findings if isinstance(one, UnwrittenAccess)] == [("x_ptr", 64)]
 
 
 @triton.jit

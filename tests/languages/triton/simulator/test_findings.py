@@ -2,8 +2,6 @@
 # ruff: noqa: E701, SIM108 - kernels with many cases are read more easily so
 """Each finding planted and seen, each with a control that has none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,8 @@ import triton
 import triton.language as tl
 
 from grader.languages.triton.confined.simulator.main import run
-from grader.plan.findings import Assertion, EmptyGrid, MaskedUsed, OutOfBounds, Overflow, Race, Recast, Unwritten
-from grader.plan.messages import Exhausted, Simulated
+from grader.plan.findings import Assertion, EmptyGrid, MaskedUse, OutOfBounds, Overflow, Race, Recast, UnwrittenAccess
+from grader.plan.messages import EVERYWHERE, Exhausted, Simulated
 from grader.plan.plan import Buffer, Fill, Integer, Kernel, Launch, Plan, Pointer, View
 from tests.languages.triton.simulator.harness import found, lower, memory, planned, poison, simulate
 from tests.rows import each_row
@@ -116,7 +114,7 @@ def test_a_pointer_into_one_of_two_tensors_is_judged_by_its_own() -> None:
     assert found(simulate(chosen_kernel, (4,), x, y, out, 0)) == []
     assert out.tolist() == [0, 11, 2, 13]
     findings = found(simulate(chosen_kernel, (4,), x, torch.randn(8), poison(4), 2))
-    assert [(each.given, each.highest, each.line) for each in findings] == [("x_ptr", 4, line("# either"))]
+    assert [(finding.given, finding.highest, finding.line) for finding in findings] == [("x_ptr", 4, line("# either"))]
 
 
 @triton.jit
@@ -140,7 +138,7 @@ def add_kernel(x_ptr, out_ptr, FIRST: tl.constexpr, BLOCK: tl.constexpr):
 
 def test_an_output_that_is_read_before_it_is_written() -> None:
     (finding,) = found(simulate(add_kernel, (1,), torch.randn(16), poison(16), FIRST=False, BLOCK=16))
-    assert isinstance(finding, Unwritten)
+    assert isinstance(finding, UnwrittenAccess)
     assert (finding.tensor, finding.given, finding.lanes) == ("out_ptr", "out_ptr", 16)
     assert found(simulate(add_kernel, (1,), torch.randn(16), poison(16), FIRST=True, BLOCK=16)) == []
 
@@ -168,7 +166,7 @@ def test_a_temporary_is_unwritten_until_it_is_filled() -> None:
     plan = Plan(buffers=[Buffer(bytes=64, given="out"), Buffer(bytes=64)], kernels=[kernel],
                 first=[Fill(target=view, value=2.5), launch])
     (finding,) = found(run(plan, [memory(out)], outputs=["out"]))
-    assert isinstance(finding, Unwritten)
+    assert isinstance(finding, UnwrittenAccess)
     assert (finding.tensor, finding.given, finding.lanes) == ("x_ptr", "", 8)
     assert out[::2].tolist() == [2.5] * 8
     assert out[1::2].isnan().all()
@@ -270,7 +268,7 @@ def test_a_lock_is_waited_for_program_by_program() -> None:
     torch.testing.assert_close(out, x.sum(0))
     assert int(lock) == 0
     findings = found(simulate(locked_kernel, (300,), x, torch.zeros(16), lock, BLOCK=16, LOCKED=False))
-    assert any(isinstance(each, Race) and each.certain for each in findings)
+    assert any(isinstance(finding, Race) and finding.certain for finding in findings)
 
 
 @triton.jit
@@ -343,25 +341,25 @@ def test_lanes_that_a_mask_switched_off_are_zero_or_nan_as_asked_for() -> None:
     x, out = torch.ones(9), poison(1)
     assert found(simulate(masked_kernel, (1,), x, out, 9, OTHER=False)) == []
     assert float(out) == 9
-    (finding,) = found(simulate(masked_kernel, (1,), x, out, 9, masked=[], OTHER=False))
-    assert finding == MaskedUsed(kernel="masked_kernel", line=line("# without other"), tensor="x_ptr")
+    (finding,) = found(simulate(masked_kernel, (1,), x, out, 9, masked=EVERYWHERE, OTHER=False))
+    assert finding == MaskedUse(kernel="masked_kernel", line=line("# without other"), tensor="x_ptr")
     assert out.isnan().all()
-    assert found(simulate(masked_kernel, (1,), x, out, 9, masked=[], OTHER=True)) == []
+    assert found(simulate(masked_kernel, (1,), x, out, 9, masked=EVERYWHERE, OTHER=True)) == []
     assert float(out) == 9
 
 
 @triton.jit
 def checked_kernel(out_ptr, n):
     pid = tl.program_id(0)
-    tl.device_assert(pid < n, "too many programs")
+    tl.device_assert(pid < n, 'more than "n" programs, zu früh')
     tl.store(out_ptr + pid, pid)
 
 
 def test_an_assertion_that_does_not_hold() -> None:
     out = poison(8).view(torch.int32)
     (finding,) = found(simulate(checked_kernel, (8,), out, 5))
-    assert finding == Assertion(kernel="checked_kernel", line=line('"too many programs")'), message="too many programs",
-                                program=(5, 0, 0))
+    assert finding == Assertion(kernel="checked_kernel", line=line("device_assert"), program=(5, 0, 0),
+                                message='more than "n" programs, zu früh')
     assert found(simulate(checked_kernel, (8,), out, 8)) == []
     assert found(simulate(checked_kernel, (8,), out, 5, debug=False)) == []
 
@@ -382,13 +380,13 @@ def test_an_integer_that_passes_its_range() -> None:
 
 @triton.jit
 def printing_kernel(x_ptr):
-    tl.device_print("x is", tl.load(x_ptr + tl.program_id(0)))
+    tl.device_print('x\\y "is"', tl.load(x_ptr + tl.program_id(0)))
 
 
 def test_what_a_kernel_prints_is_shown_and_capped() -> None:
     result = simulate(printing_kernel, (2,), torch.tensor([1.5, 2.5]))
     assert isinstance(result, Simulated)
-    assert result.printed == "pid (0, 0, 0) x is: 1.5\npid (1, 0, 0) x is: 2.5\n"
+    assert result.printed == 'pid (0, 0, 0) x\\y "is": 1.5\npid (1, 0, 0) x\\y "is": 2.5\n'
     long = simulate(printing_kernel, (5000,), torch.zeros(5000))
     assert isinstance(long, Simulated)
     assert 7_900 < len(long.printed) <= 8_000

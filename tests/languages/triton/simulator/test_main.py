@@ -15,7 +15,7 @@ import triton.language as tl
 
 from grader.device import guards
 from grader.languages.triton.confined.simulator.main import prepare, run, serve
-from grader.plan.findings import Unwritten
+from grader.plan.findings import UnwrittenAccess
 from grader.plan.frames import Channel, socket_pair
 from grader.plan.messages import SIMULATOR_REPLY, CannotSimulate, Simulate, Simulated
 from grader.plan.plan import CAST, Buffer, Copy, Data, DType, Fill, Launch, Plan, Pointer, View, write_plan
@@ -59,7 +59,7 @@ def test_a_call_is_answered_over_a_channel_and_the_steady_one_finds_what_the_fir
         files = [file(text), *(file(each) for each in given)]
         channel.send(Simulate(seq=call + 5, bytes=len(text), call=call, outputs=["out_ptr"], operations=10**7), files)
         reply = channel.receive(SIMULATOR_REPLY, seq=call + 5, deadline=time.monotonic() + 60)
-        left = [np.frombuffer(os.pread(each, 64, 0).ljust(64), np.float32) for each in files[1:]]
+        left = [np.frombuffer(os.pread(file, 64, 0).ljust(64), np.float32) for file in files[1:]]
         for each in files:
             os.close(each)
         return reply, left
@@ -134,7 +134,7 @@ def test_a_copy_that_converts_keeps_what_is_unwritten() -> None:
                Copy(source=whole, target=View(buffer=0, shape=[2], strides=[1], dtype="float16"), line=3)])
     found = run(plan, [memory(out)], outputs=["out"])
     assert isinstance(found, Simulated)
-    assert [(one.line, one.lanes) for one in found.findings if isinstance(one, Unwritten)] == [(3, 1)]
+    assert [(one.line, one.lanes) for one in found.findings if isinstance(one, UnwrittenAccess)] == [(3, 1)]
     assert out[0] == 2.5 and out[1].isnan()
 
 

@@ -9,7 +9,8 @@ import triton
 import triton.language as tl
 
 from grader.languages.triton.confined.simulator.main import run
-from grader.plan.messages import Simulated
+from grader.languages.triton.confined.simulator.state import Mode
+from grader.plan.messages import RunOptions, Simulated
 from grader.plan.traffic import AccessTraffic, Watch
 from tests.languages.triton.simulator.harness import planned
 
@@ -65,14 +66,14 @@ def two_stores(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 def seen(function: Any, grid: tuple[int, ...], *values: Any, watch: Watch, **constants: Any) -> Simulated:
     plan, memories = planned(function, grid, *values, **constants)
-    found = run(plan, memories, outputs=["out_ptr"], watch=watch)
+    found = run(plan, memories, outputs=["out_ptr"], mode=Mode(options=RunOptions(watch=watch)))
     assert isinstance(found, Simulated), found
     return found
 
 
 def counted(function: Any, grid: tuple[int, ...], *values: Any, programs: int = 1 << 20, **constants: Any) -> Any:
     (launch,) = seen(function, grid, *values, watch=Watch(programs=programs), **constants).launched
-    return {one.access: one for one in launch.accesses}
+    return {access.access: access for access in launch.accesses}
 
 
 def figures(one: AccessTraffic) -> tuple[int, int]:
@@ -127,10 +128,10 @@ def test_a_loop_counts_each_time_and_lanes_of_one_element_need_it_once() -> None
 
 def test_of_many_programs_some_are_counted_and_the_others_not_run() -> None:
     out = torch.zeros(1 << 16)
-    found = seen(copy, (1024,), torch.ones(1 << 16), out, 1 << 16, watch=Watch(programs=16), BLOCK=64)
-    (launch,) = found.launched
+    simulated = seen(copy, (1024,), torch.ones(1 << 16), out, 1 << 16, watch=Watch(programs=16), BLOCK=64)
+    (launch,) = simulated.launched
     assert launch.programs == 16 and launch.grid == (1024, 1, 1)
-    assert [figures(one) for one in launch.accesses] == [(16 * 256, 16 * 256)] * 2
+    assert [figures(access) for access in launch.accesses] == [(16 * 256, 16 * 256)] * 2
     assert int(out.sum()) == 16 * 64
     # Spread over the grid: of each quarter some.
     assert all(int(part.sum()) for part in out.chunk(4))
@@ -154,7 +155,8 @@ def test_programs_that_wait_for_each_other_are_all_run() -> None:
 
 def test_a_launch_that_takes_too_long_is_cut() -> None:
     plan, memories = planned(looped, (3,), torch.ones(1 << 20), torch.zeros(8), 1 << 20, BLOCK=128)
-    found = run(plan, memories, outputs=["out_ptr"], watch=Watch(programs=2), operations=10_000_000)
+    found = run(plan, memories, outputs=["out_ptr"], operations=10_000_000,
+                mode=Mode(options=RunOptions(watch=Watch(programs=2))))
     assert isinstance(found, Simulated), found
     (launch,) = found.launched
     (load,) = launch.accesses

@@ -107,9 +107,9 @@ def test_a_product_with_scales(a_form: str, b_form: str, deep: bool, scales: str
     right(simulate(
         scaled_kernel, (1,), a, b, a_scale, b_scale, out, A=a_form, B=b_form, SCALES=scales, PACKED=deep, M=m, N=n,
         K=k, ROWS=a.shape[0], DEEP_A=a.shape[1], DEEP_B=b.shape[0], COLUMNS=b.shape[1]))
-    each = [2.0 ** (scale.float() - 127).repeat_interleave(32, 1) for scale in (a_scale, b_scale)]
-    left = left * each[0] if scales != "right" else left
-    right_side = right_side * each[1].t() if scales != "left" else right_side
+    tensors = [2.0 ** (scale.float() - 127).repeat_interleave(32, 1) for scale in (a_scale, b_scale)]
+    left = left * tensors[0] if scales != "right" else left
+    right_side = right_side * tensors[1].t() if scales != "left" else right_side
     close(out, left @ right_side + 0.5, rtol=1e-5, atol=1e-4)
 
 

@@ -1,8 +1,6 @@
 # mypy: disable-error-code="untyped-decorator, no-untyped-def, no-untyped-call"
 """Text that Triton did not write: refused, or run for what it is, soon, and never with an exception."""
 
-from __future__ import annotations
-
 import random
 import time
 from functools import cache

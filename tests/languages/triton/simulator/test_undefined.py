@@ -11,8 +11,8 @@ import triton.language as tl
 from grader.languages.triton.confined.simulator.main import run
 from grader.languages.triton.confined.simulator.state import Mode
 from grader.plan.device import TARGETS
-from grader.plan.findings import Undefined
-from grader.plan.messages import Exhausted
+from grader.plan.findings import UndefinedBehaviour
+from grader.plan.messages import EVERYWHERE, NOWHERE, PROGRAMS, Exhausted, RunOptions, Where
 from grader.plan.plan import Buffer, Launch, Plan
 from tests.languages.triton.simulator.harness import close, found, memory, planned, poison, right, simulate
 from tests.languages.triton.simulator.test_findings import barrier_kernel, ticket_kernel, total_kernel
@@ -20,7 +20,7 @@ from tests.rows import each_row
 
 HOPPER = TARGETS["sm_90"]
 N = 64
-ORDERS: tuple[list[int] | None, ...] = (None, [])
+ORDERS = (NOWHERE, EVERYWHERE)
 """As written, and all in another order."""
 
 
@@ -104,7 +104,7 @@ def test_another_order_is_taken_where_it_is_asked_for() -> None:
     x = torch.arange(N).float()
     line = found(simulate(chances_kernel, (1,), x, torch.zeros(N), 45, WHICH="gather outside", N=N), open=True)[0].line
     lasts = []
-    for order in ([], [line], [line + 1], [0]):
+    for order in (EVERYWHERE, Where(lines=[line]), Where(lines=[line + 1]), PROGRAMS):
         out = torch.zeros(N)
         simulate(chances_kernel, (1,), x, out, 45, order=order, WHICH="gather outside", N=N)
         lasts.append(float(out[-1]))
@@ -173,12 +173,12 @@ def test_atomics_that_order_nothing_are_told_of_where_they_are_relied_on(sem: st
 def test_programs_run_in_another_order_where_they_share_memory() -> None:
     x, out, other = torch.randn(32, 16), poison(32), poison(32)
     simulate(total_kernel, (32,), x, torch.zeros(32), out, EARLY=True, BLOCK=16)
-    simulate(total_kernel, (32,), x, torch.zeros(32), other, order=[], EARLY=True, BLOCK=16)
+    simulate(total_kernel, (32,), x, torch.zeros(32), other, order=EVERYWHERE, EARLY=True, BLOCK=16)
     # All read what the first four store: these come last in the other order.
     close(out, x[:4].sum().expand(32))
     assert (other[8:] == 0).all()
     tickets, out = torch.zeros(1, dtype=torch.int32), poison(1)
-    seen = simulate(ticket_kernel, (8,), x[:8], torch.zeros(8), tickets, out, order=[0], BLOCK=16, ORDERED=True)
+    seen = simulate(ticket_kernel, (8,), x[:8], torch.zeros(8), tickets, out, order=PROGRAMS, BLOCK=16, ORDERED=True)
     right(seen)
     close(out[0], x[:8].sum())
     assert [one.what for one in found(seen, open=True)] == ["ticket"]
@@ -251,7 +251,7 @@ def test_a_launch_is_made_twice_where_that_is_asked_for(twice: tuple[int, ...]) 
     launch: Any = plan.first[0]
     plan = plan.model_copy(update={"buffers": plan.buffers[:1], "first": [
         launch.model_copy(update={"arguments": [launch.arguments[0]] * 2})]})
-    run(plan, memories[:1], twice=twice)
+    run(plan, memories[:1], mode=Mode(options=RunOptions(twice=list(twice))))
     assert (x == 1 + len(twice)).all()
 
 
@@ -277,4 +277,4 @@ def waiting_kernel(arrived_ptr, out_ptr, n, HOW: tl.constexpr):
 def test_a_loop_that_a_compiler_takes_out_and_what_does_not_hold(how: str, n: int, told: list[str]) -> None:
     arrived = torch.zeros(8, dtype=torch.int32)
     seen = found(simulate(waiting_kernel, (n,), arrived, poison(8), n, HOW=how))
-    assert [one.what for one in seen if isinstance(one, Undefined)] == told
+    assert [one.what for one in seen if isinstance(one, UndefinedBehaviour)] == told

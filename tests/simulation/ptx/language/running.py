@@ -17,12 +17,12 @@ def launch(file: str, kernel: str, x: Any, y: Any, out: Any, **options: Any) -> 
     text = compiled(source.replace('#include "elements.h"', header))
     written = tensor(out, "out")
     grid, block = options.pop("grid", 1), options.pop("block", COUNT)
-    seen = run(text, grid, block, tensor(x, "x"), tensor(y, "y"), written, x.size, entry=kernel, **options)
-    return written.raw.view(out.dtype).reshape(out.shape), seen
+    outcome = run(text, grid, block, tensor(x, "x"), tensor(y, "y"), written, x.size, entry=kernel, **options)
+    return written.raw.view(out.dtype).reshape(out.shape), outcome
 
 
 def quiet(file: str, kernel: str, x: Any, y: Any, out: Any, **options: Any) -> Any:
     """The output of a launch without findings."""
-    found, seen = launch(file, kernel, x, y, out, **options)
-    assert seen.findings == []
+    found, outcome = launch(file, kernel, x, y, out, **options)
+    assert outcome.findings == []
     return found

@@ -14,6 +14,7 @@ from grader.languages.cuda.confined.built import HostParameter
 from grader.languages.cuda.source import hidden
 from grader.plan.messages import Given, GivenTensor
 from grader.plan.plan import DType
+from grader.plan.tokens import split_at_commas
 
 _C_TYPES: dict[DType, tuple[str, ...]] = {
     "float64": ("double",), "float32": ("float",), "float16": ("__half", "half"),
@@ -41,7 +42,7 @@ _DEFINED = re.compile(r"^([0-9a-fA-F]+) ([TtWw]) (\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Found:
+class FunctionSymbol:
     """The function's symbol in the object, and its parameters."""
 
     symbol: str
@@ -61,13 +62,13 @@ class NotFound:
 def find(
     candidates: Sequence[Candidate], function: str, given: Sequence[Given], source: str, kernels: Collection[str],
     space: str = "",
-) -> Found | NotFound:
+) -> FunctionSymbol | NotFound:
     """Find the function of a file among `candidates`, in a namespace. `kernels` are the symbols of kernels: nvcc gives
     each a host function of the same symbol."""
     plain = hidden(source)
     declared = declared_function(plain, function)
-    candidates = [one for one in candidates if one.space == space]
-    launched = [one for one in candidates if one.symbol not in kernels]
+    candidates = [candidate for candidate in candidates if candidate.space == space]
+    launched = [candidate for candidate in candidates if candidate.symbol not in kernels]
     if candidates and not launched:
         return NotFound(False, f"{function} is a kernel (__global__): the function that launches it has this name, and "
                                "the kernel another", _line_of(plain, function))
@@ -77,8 +78,9 @@ def find(
                         else f"no function {function}", _line_of(plain, function) if launched else 0)
     for one in outside:
         known = one.types if one.types is not None else declared.types
-        if known is None or _takes(known, given):
-            return Found(one.symbol, _parameters(known, declared.names, given))
+        if known is None or (len(known) == len(given) and all(
+                type_ in _accepted(wanted) for type_, wanted in zip(known, given, strict=True))):
+            return FunctionSymbol(one.symbol, _parameters(known, declared.names, given))
     types = outside[0].types
     return NotFound(False, f"{function}({', '.join(types or declared.types or [])}); the assignment calls "
                            f"{function}({', '.join(map(_wanted, given))})", _line_of(plain, function))
@@ -106,20 +108,9 @@ def candidates(folder: Path, objects: Sequence[str], function: str, until: float
             found.append(Candidate(bound, symbol, None))
         elif match := re.fullmatch(
                 rf"(?:({SPACE}\d+)::)?(\(anonymous namespace\)::)?{re.escape(function)}\((.*)\)", name):
-            found.append(Candidate("t" if match[2] else bound, symbol,
-                                   [_normal(one) for one in _split(match[3]) if one != "void"], match[1] or ""))
+            types = [_normal(part) for part in split_at_commas(match[3]) if part != "void"]
+            found.append(Candidate("t" if match[2] else bound, symbol, types, match[1] or ""))
     return found
-
-
-def _split(text: str) -> list[str]:
-    """Split a list of parameters at its commas, except for those within brackets."""
-    parts, depth, begin = [], 0, 0
-    for index, sign in enumerate(text):
-        depth += (sign in "(<[{") - (sign in ")>]}")
-        if sign == "," and not depth:
-            parts.append(text[begin:index])
-            begin = index + 1
-    return [part.strip() for part in (*parts, text[begin:]) if part.strip()]
 
 
 def _normal(type_: str) -> str:
@@ -135,7 +126,7 @@ def _normal(type_: str) -> str:
     return _SPELLED.get(words, words) + "*" * stars
 
 
-def _named(parameter: str) -> tuple[str, str]:
+def _type_and_name(parameter: str) -> tuple[str, str]:
     """Return the type and the name of a parameter. The name is the last word, "" if that word is the type."""
     left = _ATTRIBUTE.sub(" ", parameter.partition("=")[0]).rstrip()
     before, bracket, sides = left.rpartition("[")
@@ -149,41 +140,36 @@ def _named(parameter: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class _Declared:
+class _Declaration:
     types: list[str] | None = None
     names: tuple[str, ...] = ()
 
 
-def declared_function(source: str, function: str) -> _Declared:
+def declared_function(source: str, function: str) -> _Declaration:
     """Return the parameters of a function's definition in the file; `types` is None if no definition in plain C is
     found."""
     for match in re.finditer(rf"\b{re.escape(function)}\s*\(([^;{{}}()]*)\)\s*(?:noexcept\s*)?\{{", source):
-        parts = _split(match[1])
-        if parts == ["void"] or not parts:
-            return _Declared([])
+        declared = split_at_commas(match[1])
+        if declared == ["void"] or not declared:
+            return _Declaration([])
         types, names = [], []
-        for part in parts:
-            type_, name = _named(part)
+        for part in declared:
+            type_, name = _type_and_name(part)
             types.append(_normal(type_))
             names.append(name)
-        return _Declared(types, tuple(names))
-    return _Declared()
+        return _Declaration(types, tuple(names))
+    return _Declaration()
 
 
 def _line_of(source: str, function: str) -> int:
-    found = re.search(rf"\b{re.escape(function)}\s*\([^;{{}}()]*\)\s*(?:noexcept\s*)?\{{", source)
-    return source.count("\n", 0, found.start()) + 1 if found else 0
+    match = re.search(rf"\b{re.escape(function)}\s*\([^;{{}}()]*\)\s*(?:noexcept\s*)?\{{", source)
+    return source.count("\n", 0, match.start()) + 1 if match else 0
 
 
 def _accepted(given: Given) -> tuple[str, ...]:
     if isinstance(given, GivenTensor):
         return tuple(f"{one}*" for one in (*_C_TYPES[given.dtype], "void"))
     return _NUMBERS[given.type]
-
-
-def _takes(types: Sequence[str], given: Sequence[Given]) -> bool:
-    return len(types) == len(given) and all(
-        one in _accepted(wanted) for one, wanted in zip(types, given, strict=True))
 
 
 def _wanted(given: Given) -> str:

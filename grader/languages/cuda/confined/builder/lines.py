@@ -18,11 +18,11 @@ def host_lines(folder: Path, library: str, file: str, until: float) -> HostLines
     table = output(["objdump", "--dwarf=decodedline", library], folder, until)
     rows = rows_of(table)
     asked = "".join(f"{row:#x}\n" for row in rows).encode()
-    told = output(["addr2line", "-i", "-a", "-e", library], folder, until, asked)
+    placed = output(["addr2line", "-i", "-a", "-e", library], folder, until, asked)
     own = re.compile(rf"(?:^|/){re.escape(file)}:(\d+)")
     found: dict[int, int] = {}
     address = -1
-    for line in told.splitlines():
+    for line in placed.splitlines():
         if line.startswith("0x"):
             address = int(line, 16)
             found[address] = 0

@@ -33,7 +33,7 @@ from grader.plan.plan import MOST_ARGUMENTS, Malformed
 
 STARTS_PROGRAMS = True
 SECONDS = 50.0
-"""The limit for a file in seconds of wall-clock time; the judge waits a little longer."""
+"""The processor time that compiling a file may take, in seconds; the judge waits a little longer."""
 SOURCE_BYTES = 4 << 20
 # The most characters of a name in a plan.
 _MOST_SYMBOL = 200
@@ -43,11 +43,11 @@ _MANAGED = re.compile(r"^\.(?:visible |extern |weak )*\.?global \.attribute\(\.m
 
 def _answer(request: MakeShared | Build, files: Sequence[int]) -> Built | Failed:
     if isinstance(request, MakeShared):
-        found = toolkits.toolkit()
-        if found is None:
+        toolkit = toolkits.toolkit()
+        if toolkit is None:
             return _no_toolkit(request.seq)
-        made = objects.compile_runtime(found, spent() + SECONDS)
-        return Built(seq=request.seq, bytes=os.pwrite(files[0], made, 0))
+        compiled = objects.compile_runtime(toolkit, spent() + SECONDS)
+        return Built(seq=request.seq, bytes=os.pwrite(files[0], compiled, 0))
     source, runtime = serving.contents(files[0]), objects.Runtime.model_validate_json(serving.contents(files[1]))
     make = build_edited if request.edited else build
     if len(source) > SOURCE_BYTES:
@@ -72,14 +72,14 @@ def _no_toolkit(seq: int) -> Failed:
 
 
 def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path) -> bytes | Failed:
-    """Return a file's result in the form that `built.py` describes, or why there is none. `folder` is empty. Raises
+    """Return a file's build in the form that `built.py` describes, or the failure. `folder` is empty. Raises
     TooSlow."""
-    found = toolkits.toolkit()
-    if found is None:
+    toolkit = toolkits.toolkit()
+    if toolkit is None:
         return _no_toolkit(request.seq)
     until = spent() + SECONDS
     file = PurePath(request.file).name
-    compiled = objects.compile_file(folder, file, source, request.device, found, request.seq, until)
+    compiled = objects.compile_file(folder, file, source, request.device, toolkit, request.seq, until)
     if isinstance(compiled, Failed):
         return compiled
     text = source.decode(errors="replace")
@@ -97,25 +97,25 @@ def build(request: Build, source: bytes, runtime: objects.Runtime, folder: Path)
     if isinstance(function, functions.NotFound):
         return Failed(seq=request.seq, failure="missing_function" if function.missing else "wrong_signature",
                       message=function.message[:2000], line=function.line)
-    failed = objects.link(folder, file, source, compiled, runtime, found, request.seq, until)
+    failed = objects.link(folder, file, source, compiled, runtime, toolkit, request.seq, until)
     if failed is not None:
         return failed
-    if (many := _too_many(entries)) is not None:
-        return Failed(seq=request.seq, failure="too_large", message=many)
+    if (problem := _too_many(entries)) is not None:
+        return Failed(seq=request.seq, failure="too_large", message=problem)
     contents = Contents(symbol=function.symbol, parameters=function.parameters, entries=list(map(built_entry, entries)))
     table = lines.host_lines(folder, objects.LIBRARY, file, until)
     return write_built(objects.stripped(folder, until), table, contents)
 
 
 def build_edited(request: Build, source: bytes, runtime: objects.Runtime, folder: Path) -> bytes | Failed:
-    """Return the result of edited copies of a file that are built together, without lines of their host code. A copy
-    that cannot be built or called has no contents. `folder` is empty. Raises TooSlow."""
-    found = toolkits.toolkit()
-    if found is None:
+    """Return the build of edited copies of a file, compiled together, without the lines of their host code. A copy that
+    cannot be built or called has no contents. `folder` is empty. Raises TooSlow."""
+    toolkit = toolkits.toolkit()
+    if toolkit is None:
         return _no_toolkit(request.seq)
     until = spent() + SECONDS
     file, texts = PurePath(request.file).name, Texts.model_validate_json(source).texts
-    compiled, built = objects.compile_edited(folder, file, dict(enumerate(texts)), request.device, found, until)
+    compiled, built = objects.compile_edited(folder, file, dict(enumerate(texts)), request.device, toolkit, until)
     try:
         if compiled is None or _MANAGED.search(compiled.ptx):
             raise Malformed("no copy of the file compiles beside others")
@@ -123,7 +123,7 @@ def build_edited(request: Build, source: bytes, runtime: objects.Runtime, folder
     except Malformed as error:
         return Failed(seq=request.seq, failure="unsupported", message=str(error)[:2000])
     candidates = functions.candidates(folder, compiled.objects, request.function, until)
-    failed = objects.link(folder, file, source, compiled, runtime, found, request.seq, until)
+    failed = objects.link(folder, file, source, compiled, runtime, toolkit, request.seq, until)
     if failed is not None:
         return failed
     kernels, files = {entry.symbol for entry in entries}, list[Contents | None]()
@@ -152,7 +152,7 @@ def _too_many(entries: Sequence[EntryText]) -> str | None:
 
 def built_entry(entry: EntryText) -> BuiltEntry:
     """Return a kernel in the form that planners read."""
-    symbol, text = _lasting(entry.symbol), _lasting(entry.text)
+    symbol, text = _without_hash(entry.symbol), _without_hash(entry.text)
     if len(symbol) > _MOST_SYMBOL:
         short = f"{symbol[:100]}_{hashlib.sha256(symbol.encode()).hexdigest()[:16]}"
         symbol, text = short, text.replace(symbol, short)
@@ -161,18 +161,15 @@ def built_entry(entry: EntryText) -> BuiltEntry:
         text=text, signature=list(entry.signature), shared=entry.shared,
         most_threads=entry.most_threads, unplanned=entry.unplanned[:MOST_SAID],
         variables=[
-            BuiltVariable(symbol=one.symbol, name=one.name, bytes=len(one.contents), initial=_initial(one.contents))
+            BuiltVariable(symbol=one.symbol, name=one.name, bytes=len(one.contents), initial=base64.b64encode(
+                one.contents).decode() if any(one.contents) else "")
             for one in entry.variables])
 
 
-def _lasting(text: str) -> str:
+def _without_hash(text: str) -> str:
     """Return a text with zeros for the hash in nvcc's names for internal linkage: the hash depends on the folder, and a
     kernel is identified by its text."""
     return _FILE.sub("00000000", text)
-
-
-def _initial(contents: bytes) -> str:
-    return base64.b64encode(contents).decode() if any(contents) else ""
 
 
 serve = partial(serving.serve, requests=BUILDER_REQUEST, answer=_answer)

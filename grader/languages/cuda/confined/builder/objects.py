@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from grader.languages.cuda.confined.builder import said
+from grader.languages.cuda.confined.builder.compiler_messages import compile_failure, link_failure
 from grader.languages.cuda.confined.builder.functions import SPACE
 from grader.languages.cuda.confined.builder.programs import ProgramEnd, output, run
 from grader.languages.cuda.toolkit import Toolkit
@@ -71,7 +71,7 @@ def compile_file(
         # A file may need the functions that _LEAN leaves out.
         compiled = _compiled(folder, file, source, device, toolkit, (*_HOST_FLAGS, "-g1"), ("-lineinfo",), until)
     if isinstance(compiled, ProgramEnd):
-        return said.compile_failure(compiled.said, compiled.status, folder, file, seq)
+        return compile_failure(compiled.printed, compiled.status, folder, file, seq)
     return compiled
 
 
@@ -86,7 +86,7 @@ def compile_edited(
         compiled = _compiled(folder, file, together(left).encode(), device, toolkit, _HOST_FLAGS, (_LEAN,), until)
         if isinstance(compiled, CompiledObjects):
             return compiled, left.keys()
-        wrong = set(map(int, _WRONG.findall(compiled.said))) & left.keys()
+        wrong = set(map(int, _WRONG.findall(compiled.printed))) & left.keys()
         if not wrong:
             break
         left = {number: text for number, text in left.items() if number not in wrong}
@@ -126,7 +126,7 @@ def _compiled(
 
 class Runtime(BaseModel):
     """Recording runtime: its `objects` in base64 by file name, and the sorted names that they define. `made_by` is a
-    hash of the compilers' versions and the front end's sources."""
+    hash of the compilers' versions and the front end's sources, so that builds with another runtime have other keys."""
 
     objects: dict[str, str]
     defined: list[str]
@@ -146,7 +146,7 @@ def compile_runtime(toolkit: Toolkit, until: float) -> bytes:
         for command in ([_C, *_RUNTIME_FLAGS, "-std=gnu11", f"-I{toolkit.include}", _ALL],
                         [toolkit.host, *_RUNTIME_FLAGS, "-std=c++17", *cpp]):
             if (ended := run(command, folder, until)).status:
-                raise RuntimeError(f"the recording runtime does not compile: {ended.said[:500]}")
+                raise RuntimeError(f"the recording runtime does not compile: {ended.printed[:500]}")
         objects = {path.name: base64.b64encode(path.read_bytes()).decode() for path in sorted(folder.glob("*.o"))}
         defined = sorted(set(_DEFINED.findall(output(["nm", "--defined-only", *objects], folder, until))))
         compilers = [output([program, "--version"], folder, until) for program in (toolkit.nvcc, toolkit.host)]
@@ -170,15 +170,15 @@ def link(
     if missing:
         stubs = "".join(f'int {name}(void) {{ rec_unknown("{name}"); return 1; }}\n' for name in missing)
         (folder / f"{_STUBS}.c").write_text(f"void rec_unknown(const char *name);\n{stubs}")
-        made = run([_C, *_RUNTIME_FLAGS, f"{_STUBS}.c"], folder, until)
-        assert not made.status, made.said
+        end = run([_C, *_RUNTIME_FLAGS, f"{_STUBS}.c"], folder, until)
+        assert not end.status, end.printed
         linked.append(f"{_STUBS}.o")
     parallel = ["-fopenmp"] if _OPENMP.search(source) else []
     ended = run(
         [toolkit.host, "-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-Wl,--build-id=none", *parallel,
          *linked, "-o", LIBRARY, "-lm", "-lpthread", "-ldl"],
         folder, until)
-    return said.link_failure(ended.said, folder, file, seq) if ended.status else None
+    return link_failure(ended.printed, folder, file, seq) if ended.status else None
 
 
 def stripped(folder: Path, until: float) -> bytes:

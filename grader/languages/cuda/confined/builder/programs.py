@@ -37,7 +37,7 @@ class ProgramEnd:
     """Result of a program: its exit status, negative for a signal, and its output."""
 
     status: int
-    said: str
+    printed: str
 
 
 def run(
@@ -50,12 +50,12 @@ def run(
     left = until - spent()
     if left <= 0:
         raise TooSlow
-    path = folder / f"said.{next(_numbers)}"
-    with path.open("wb") as said:
+    path = folder / f"printed.{next(_numbers)}"
+    with path.open("wb") as printed:
         # A process group of its own, so that programs which it starts are ended with it.
         process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.PIPE if given else subprocess.DEVNULL, stdout=said,
-            stderr=subprocess.DEVNULL if quiet else said, process_group=0, preexec_fn=partial(_limit, ceil(left)),
+            command, cwd=folder, stdin=subprocess.PIPE if given else subprocess.DEVNULL, stdout=printed,
+            stderr=subprocess.DEVNULL if quiet else printed, process_group=0, preexec_fn=partial(_limit, ceil(left)),
             env={"PATH": os.environ.get("PATH", os.defpath), "TMPDIR": str(folder), "LC_ALL": "C"})
     if process.stdin is not None:
         with suppress(BrokenPipeError), process.stdin as stream:
@@ -75,8 +75,8 @@ def run(
 
 def output(command: Sequence[str], folder: Path, until: float, given: bytes = b"") -> str:
     """Return the stdout of a program of the binary utilities, "" if it fails. Raises TooSlow."""
-    done = run(command, folder, until, given, quiet=True, most=_OUTPUT_BYTES)
-    return "" if done.status else done.said
+    end = run(command, folder, until, given, quiet=True, most=_OUTPUT_BYTES)
+    return "" if end.status else end.printed
 
 
 def _limit(seconds: int) -> None:

@@ -11,14 +11,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from grader.languages.cuda.confined.edits import names, passed, ranges, resets, stages
+from grader.languages.cuda.confined.edits import names, resets
 from grader.languages.cuda.confined.edits.matching import Body, drafts
 from grader.languages.cuda.confined.edits.roles import ROLES, WORDS, definitions
-from grader.languages.cuda.confined.edits.rules import ANYWHERE, ELSEWHERE, HOST, KERNEL, LEAST
+from grader.languages.cuda.confined.edits.rules import ANYWHERE, FAR, HOST, KERNEL, LEAST
 from grader.languages.cuda.shared import stage_uses
 from grader.languages.cuda.source import code_words
 from grader.languages.drafts import Draft, edits_in_order
-from grader.plan.edits import MOST_EDITS, Edits
+from grader.plan.edits import Edits
 
 LARGEST = 1 << 16
 """The most characters of a file that is edited: a larger one takes the compiler too long."""
@@ -26,9 +26,8 @@ _NAMED, _BINDS = 0.8, 0.5
 """The discount on an edit's weight in a line that evidence names, and in a line that sets a name used there."""
 
 
-def edits_of(text: str, most: int = MOST_EDITS, lines: Sequence[int] = ()) -> Edits:
-    """Return at most `most` edits of a file, none of a file larger than LARGEST. `lines` are those that evidence
-    names."""
+def edits_of(text: str, lines: Sequence[int] = ()) -> Edits:
+    """Return the edits of a file, none of a file larger than LARGEST. `lines` are those that evidence names."""
     if len(text) > LARGEST:
         return Edits(edits=[])
     file, breaks = Body(code_words(text), text, ROLES), [match.start() for match in re.finditer("\n", text)]
@@ -38,10 +37,10 @@ def edits_of(text: str, most: int = MOST_EDITS, lines: Sequence[int] = ()) -> Ed
 
     near = _nearness(file, lines)
     drafts = (
-        draft._replace(weight=max(LEAST, draft.weight - near.get(line_of(draft.start), -ELSEWHERE if near else 0)))
+        draft._replace(weight=max(LEAST, draft.weight - near.get(line_of(draft.start), -FAR if near else 0)))
         for draft in _drafts(file))
     # Edits that differ in spaces alone make the same program.
-    return edits_in_order(text, drafts, most, line_of, lambda changed: "".join(changed.split()))
+    return edits_in_order(text, drafts, line_of, lambda changed: "".join(changed.split()))
 
 
 def _nearness(file: Body, lines: Sequence[int]) -> dict[int, float]:
@@ -60,18 +59,18 @@ def _nearness(file: Body, lines: Sequence[int]) -> dict[int, float]:
         found |= dict.fromkeys(here, _NAMED)
     # A device function may hold the mistake, whichever kernel calls it.
     helpers = [body for body in bodies if found and "__device__" in body.texts[:8]]
-    return {word.line: -ELSEWHERE / 2 for body in helpers for word in body.words} | found
+    return {word.line: -FAR / 2 for body in helpers for word in body.words} | found
 
 
 def _drafts(file: Body) -> Iterator[Draft]:
     bodies, staged = list(definitions(file)), stage_uses(file.words)
-    yield from passed.passed(bodies, LEAST - ELSEWHERE)
+    yield from names.passed(bodies, LEAST - FAR)
     for body in bodies:
         yield from drafts((*ANYWHERE, *(KERNEL if body.kernel else HOST)), WORDS, body)
-        for finder in (names.quotients, names.halves, names.exchanged, names.members, ranges.ends):
+        for finder in (names.quotients, names.halves, names.exchanged, names.members, names.ends):
             yield from finder(body)
         if body.kernel:
             yield from resets.resets(body)
-            yield from resets.again(body)
-            yield from stages.stages(body, staged)
-            yield from stages.threads(body)
+            yield from resets.reassigned(body)
+            yield from resets.stages(body, staged)
+            yield from resets.threads(body)

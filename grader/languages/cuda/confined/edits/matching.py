@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise, product
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from grader.languages.cuda.source import BREAKS, CodeWord, tokens
-from grader.languages.drafts import Change, Draft
-from grader.plan.edits import MOST_SPANS, EditKind
+from grader.languages.drafts import Change, Draft, Rule, grouped
 
 LONGEST = 64
 """The most tokens that one variable matches, and that are read of a statement."""
@@ -106,26 +105,9 @@ Words = Mapping[str, Callable[[TokenMatch], Sequence[str]]]
 """The texts that words in capitals stand for."""
 
 
-def always(match: TokenMatch) -> bool:
-    return True
-
-
-class Fix(NamedTuple):
-    """A row of the error model. `together`: the matches that one edit changes: one, all of a statement, or all;
-    "groups" makes an edit of each of the last two, and of all with the same variable `p`. `hides`: in host code the
-    edit may only hide a kernel's mistake."""
-
-    kind: EditKind
-    weight: float
-    changes: str | tuple[str, ...]
-    when: Condition = always
-    together: Literal["one", "statement", "all", "groups"] = "one"
-    hides: bool = False
-
-
 _GROUPS: Mapping[str, Callable[[TokenMatch, int], tuple[object, ...]]] = {
     "one": lambda match, statement: (), "statement": lambda match, statement: (statement,),
-    "all": lambda match, statement: (None,), "groups": lambda match, statement: (statement, match["p"], None),
+    "all": lambda match, statement: (None,), "spread": lambda match, statement: (statement, match["p"], None),
 }
 
 
@@ -137,10 +119,17 @@ class _Rewrite(NamedTuple):
     steps: tuple[tuple[str, str], ...]
 
 
-def drafts(rows: Sequence[Fix], words: Words, body: Body) -> Iterator[Draft]:
-    """Yield the edits that rows make in a definition."""
-    waiting, groups = _indexed(tuple(rows)), defaultdict[tuple[int, object], list[Change]](list)
-    statement = 0
+def drafts(rows: Sequence[Rule], words: Words, body: Body) -> Iterator[Draft]:
+    """Yield the edits that rows make in a definition. In host code an edit may only be a workaround for a kernel's
+    mistake."""
+    return grouped(_matched(rows, words, body))
+
+
+def _matched(
+    rows: Sequence[Rule], words: Words, body: Body
+) -> Iterator[tuple[Draft, list[tuple[int, object]]]]:
+    """Yield a draft for each match, with the groups that it belongs to."""
+    waiting, statement = _indexed(tuple(rows)), 0
     for at, word in enumerate(body.texts):
         statement += word in BREAKS
         for place, rewrite in (*waiting.get(word, ()), *waiting.get("", ())):
@@ -148,19 +137,15 @@ def drafts(rows: Sequence[Fix], words: Words, body: Body) -> Iterator[Draft]:
             match = _fitted(rewrite.elements, body, at - place)
             if match is None or not row.when(match):
                 continue
-            for changes in _written(match, rewrite.steps, words):
-                if row.together == "one":
-                    yield Draft(row.kind, row.weight, changes, row.hides and not body.kernel)
-                for group in _GROUPS[row.together](match, statement):
-                    groups[rewrite.row, group] += changes
-    for (number, _), changes in groups.items():
-        if 1 < len(changes) <= MOST_SPANS:
-            yield Draft(rows[number].kind, rows[number].weight, changes, rows[number].hides and not body.kernel)
+            assert not isinstance(row.weight, Mapping)
+            for changes in _written_changes(match, rewrite.steps, words):
+                yield Draft(row.kind, row.weight, changes, row.workaround and not body.kernel), [
+                    (rewrite.row, group) for group in _GROUPS[row.together](match, statement)]
 
 
-def found(pattern: str, body: Body) -> Iterator[TokenMatch]:
+def find_matches(pattern: str, body: Body) -> Iterator[TokenMatch]:
     """Yield the matches of a pattern in a definition."""
-    elements = _read(pattern)
+    elements = _parse_pattern(pattern)
     place, texts = _anchor(elements)
     for at, word in enumerate(body.texts):
         if (not texts or word in texts) and (match := _fitted(elements, body, at - place)):
@@ -170,7 +155,7 @@ def found(pattern: str, body: Body) -> Iterator[TokenMatch]:
 # Reading rows.
 
 @cache
-def _read(pattern: str) -> tuple[Element, ...]:
+def _parse_pattern(pattern: str) -> tuple[Element, ...]:
     made: list[Element] = []
     for item in _ITEM.findall(pattern):
         if item[0] == "{" and len(item) > 2:
@@ -184,23 +169,23 @@ def _read(pattern: str) -> tuple[Element, ...]:
 
 def _anchor(elements: Sequence[Element]) -> tuple[int, frozenset[str]]:
     """Return the place and texts of the element by which a pattern is found: that of the fewest texts."""
-    fixed = next((at for at, one in enumerate(elements) if one.many), len(elements))
-    return min(((at, one.texts) for at, one in enumerate(elements[:fixed]) if one.texts),
-               key=lambda one: len(one[1]), default=(0, frozenset()))
+    fixed = next((at for at, element in enumerate(elements) if element.many), len(elements))
+    return min(((at, element.texts) for at, element in enumerate(elements[:fixed]) if element.texts),
+               key=lambda item: len(item[1]), default=(0, frozenset()))
 
 
 @cache
-def _indexed(rows: tuple[Fix, ...]) -> Mapping[str, Sequence[tuple[int, _Rewrite]]]:
+def _indexed(rows: tuple[Rule, ...]) -> Mapping[str, Sequence[tuple[int, _Rewrite]]]:
     """Return the changes of rows by a text of their anchor, with its place; "" if they have none."""
     waiting = defaultdict[str, list[tuple[int, _Rewrite]]](list)
     for number, row in enumerate(rows):
         for change in [row.changes] if isinstance(row.changes, str) else row.changes:
             pattern, written = change.split(" => ")
-            steps = tuple((step[1], step[2] or "") if (step := _STEP.fullmatch(one)) else ("it", one)
-                          for one in written.split(" | "))
-            place, texts = _anchor(_read(pattern))
+            steps = tuple((step[1], step[2] or "") if (step := _STEP.fullmatch(word)) else ("it", word)
+                          for word in written.split(" | "))
+            place, texts = _anchor(_parse_pattern(pattern))
             for text in texts or ("",):
-                waiting[text].append((place, _Rewrite(number, _read(pattern), steps)))
+                waiting[text].append((place, _Rewrite(number, _parse_pattern(pattern), steps)))
     return waiting
 
 
@@ -248,17 +233,17 @@ def _one(element: Element, body: Body, at: int) -> bool:
 
 # Writing.
 
-def _written(match: TokenMatch, steps: Sequence[tuple[str, str]], words: Words) -> Iterator[list[Change]]:
+def _written_changes(match: TokenMatch, steps: Sequence[tuple[str, str]], words: Words) -> Iterator[list[Change]]:
     """Yield the changes that steps make, once for each choice of the words in capitals."""
     capitals = list(dict.fromkeys(one for _, new in steps for one in _USED.findall(new) if one in words))
     for chosen in product(*(words[word](match) for word in capitals)):
         texts = dict(zip(capitals, chosen, strict=True))
-        yield [match.change(part, _USED.sub(partial(_filled, match, texts), new)) for part, new in steps]
+        yield [match.change(part, _USED.sub(partial(_fill, match, texts), new)) for part, new in steps]
 
 
-def _filled(match: TokenMatch, texts: Mapping[str, str], one: re.Match[str]) -> str:
+def _fill(match: TokenMatch, texts: Mapping[str, str], word: re.Match[str]) -> str:
     """Return the text of a word in capitals, or of a variable; brackets around one token are left out."""
-    used, part = one[0], one[0].strip("()")
+    used, part = word[0], word[0].strip("()")
     if part not in match.parts:
         return texts.get(used, used)
     return match.source(part) if part == used or len(match.texts(part)) == 1 else f"({match.source(part)})"

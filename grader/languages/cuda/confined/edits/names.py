@@ -1,13 +1,13 @@
 """Edits that exchange names and numbers of a statement which belong together: sizes, members of a vector, quotients and
-remainders."""
+remainders, arguments of a launch; and edits of the end of the share of an array that a thread or block takes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
 
-from grader.languages.cuda.confined.edits.matching import Body, found
+from grader.languages.cuda.confined.edits.matching import LONGEST, Body, TokenMatch, find_matches
 from grader.languages.cuda.source import BREAKS, CodeWord, put, statements
 from grader.languages.drafts import Draft
 
@@ -58,7 +58,7 @@ def halves(body: Body) -> Iterator[Draft]:
     """Yield edits for a quotient and a remainder of the same number by different divisors: each gets the other's
     divisor."""
     known = dict[str, list[tuple[str, CodeWord]]]()
-    for match in found("a {/ %} d_word {; , ) ] + - < ==}", body) if body.kernel else ():
+    for match in find_matches("a {/ %} d_word {; , ) ] + - < ==}", body) if body.kernel else ():
         at = match.parts["a"][0]
         number = "".join(body.texts[at - 2 * (body.texts[at - 1] == "."):at + 1])
         known.setdefault(number, []).append((body.texts[at + 1], body.words[match.parts["d"][0]]))
@@ -93,3 +93,55 @@ def exchanged(body: Body) -> Iterator[Draft]:
         if len(names) == 2:
             other = {names[0]: names[1], names[1]: names[0]}
             yield Draft("exchanged", 1.3, tuple(put(word, other[word.text]) for word in used))
+
+
+def passed(bodies: Sequence[Body], weight: float) -> Iterator[Draft]:
+    """Yield edits that exchange two integer arguments of a launch, unless both have the names of their parameters."""
+    kernels = {body.name: body["size"] for body in bodies if "__global__" in body.texts[:8]}
+    for match in (match for body in bodies for match in find_matches("k_name <<< ... >>> ( a... )", body)):
+        first, end = match.parts["a"]
+        taken, sizes = kernels.get(match["k"], []), match.body["size"]
+        given = [word for word in match.body.words[first:end] if word.text in sizes]
+        # A computed argument holds several sizes, or none: then arguments and parameters do not pair up.
+        if len(given) != len(taken) or len(taken) > _FEW or "(" in match.texts("a"):
+            continue
+        for (one, parameter), (other, second) in combinations(zip(given, taken, strict=True), 2):
+            if one.text != other.text and (one.text, other.text) != (parameter, second):
+                yield Draft("order", weight, (put(one, other.text), put(other, one.text)))
+
+
+# `min` of one of these types and an int is ambiguous.
+_WIDE = frozenset({"unsigned", "long", "size_t", "uint32_t", "auto"})
+_NO_ENDS = frozenset({"/", "?", "min", "&&", "||", "<", "[", "="})
+
+
+def ends(body: Body) -> Iterator[Draft]:
+    """Yield edits that limit the end of a share by a size: an end that has a name, or one in a comparison."""
+    sizes, values = body["size"], dict[str, TokenMatch]()
+    for match in find_matches("n_name = v... {; ,}", body) if sizes else ():
+        values.setdefault(match["n"], match)
+    limits = {match["n"] for match in find_matches("< n_name", body)}
+    named = [match for name, match in values.items() if name in limits]
+    for match in (*named, *find_matches("< v... {; ,}", body)) if sizes else ():
+        value = match.texts("v")
+        # `n + 1` is no end of a share; `(part + 1) * share` is, even if the share is a size.
+        other = [size for size in sizes if size not in value]
+        if "+" not in value or _NO_ENDS & {*value} or (len(other) < len(sizes) and "*" not in value):
+            continue
+        own = _sizes_behind(value, values, other)
+        written = match.source("v")
+        for size in own or other[::-1]:
+            limited = f"({written} < {size} ? {written} : {size})" if _WIDE & {*match.before} else (
+                f"min({size}, {written})")
+            yield Draft("end", 0.7 if own or len(other) == 1 else 0.9, (match.change("v", limited),))
+
+
+def _sizes_behind(value: Sequence[str], values: Mapping[str, TokenMatch], sizes: Sequence[str]) -> list[str]:
+    """Return the sizes on which a value depends, also by way of other names."""
+    seen, waiting = set[str](), list(value)
+    while waiting and len(seen) < LONGEST:
+        one = waiting.pop()
+        if one in values and one not in seen:
+            waiting += values[one].texts("v")
+        seen.add(one)
+    return [size for size in sizes if size in seen]

@@ -1,5 +1,6 @@
 """Edits of variables that a kernel sets too rarely or too often: sums that are set once before a loop though each
-iteration needs them reset, and values that are set anew before the old ones have been used."""
+iteration needs them reset, and values that are set again before the old ones have been used; and edits of indices of
+shared arrays: of the stage that is filled or used, and of a thread's own indices."""
 
 from __future__ import annotations
 
@@ -7,8 +8,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from grader.languages.cuda.confined.edits.matching import LONGEST, Body, found
-from grader.languages.cuda.source import CodeWord, insert, statements
+from grader.languages.cuda.confined.edits.matching import Body, find_matches
+from grader.languages.cuda.shared import StageUse, behind_indices
+from grader.languages.cuda.source import CodeWord, insert, put, statements
 from grader.languages.drafts import Change, Draft
 
 _NUMBERS = "{float double int unsigned long half __half}"
@@ -24,10 +26,10 @@ def resets(body: Body) -> Iterator[Draft]:
     """Yield edits that reset variables at the beginning of each iteration: those that are set before a loop, and added
     to and used in it. They are reset one by one, and all at once."""
     settings = list(_set(body))
-    loops = [match for head in ("while ( ... ) {", "for ( ... ; ... ; ... ) {") for match in found(head, body)]
+    loops = [match for head in ("while ( ... ) {", "for ( ... ; ... ; ... ) {") for match in find_matches(head, body)]
     for loop in loops[:_MOST_LOOPS]:
         first, brace = loop.parts["it"][0], loop.parts["it"][1] - 1
-        done, head = _done(body.words[brace:_closed(body, brace)]), loop.texts("it")
+        done, head = _done(body.words[brace:_closing_brace(body, brace)]), loop.texts("it")
         # A variable of the loop's head counts its iterations, and must not be reset.
         known = {name: f" {statement};" for at, name, statement in settings
                  if at < first and name not in head and done[name] == {"adds", "uses"}}
@@ -36,7 +38,7 @@ def resets(body: Body) -> Iterator[Draft]:
             yield Draft("missing", 0.8, (insert(body.words[brace].end, one),))
 
 
-def _closed(body: Body, brace: int) -> int:
+def _closing_brace(body: Body, brace: int) -> int:
     """Return the index of the brace that closes another; the last index if none does."""
     depth = 0
     for at in range(brace, len(body.texts)):
@@ -49,15 +51,15 @@ def _closed(body: Body, brace: int) -> int:
 def _set(body: Body) -> Iterator[tuple[int, str, str]]:
     """Yield the place, the name and the statement that resets it, of each number, array or fragment that is set to a
     value without variables."""
-    arrays = {match["n"] for match in found(f"{{; {{ }}}} {_NUMBERS} n_name [", body)}
+    arrays = {match["n"] for match in find_matches(f"{{; {{ }}}} {_NUMBERS} n_name [", body)}
     types = _NUMBERS.strip("{}").split()
-    settings = [(match, f"{match['n']} = {match.source('v')}") for match in found("n_name = v... {; ,}", body)
+    settings = [(match, f"{match['n']} = {match.source('v')}") for match in find_matches("n_name = v... {; ,}", body)
                 if _constant(match.texts("v")) and (not match.before or match.before[0] in types)]
     settings += [(match, f"memset({match['n']}, 0, sizeof({match['n']}))") for more in ("", "[ b... ] ")
-                 for match in found(f"n_name [ a... ] {more}= v... {{; ,}}", body)
+                 for match in find_matches(f"n_name [ a... ] {more}= v... {{; ,}}", body)
                  if match["n"] in arrays and all(map(_ZERO.fullmatch, match.texts("v")))]
     settings += [(match, match.source("it")) for space in ("wmma:: ", "")
-                 for match in found(f"{space}fill_fragment ( n_name , v... )", body)]
+                 for match in find_matches(f"{space}fill_fragment ( n_name , v... )", body)]
     for match, statement in sorted(settings, key=lambda one: (one[0].parts["it"][1], -one[0].parts["it"][0])):
         yield match.parts["it"][0], match["n"], statement
 
@@ -77,9 +79,7 @@ def _done(words: Sequence[CodeWord]) -> Mapping[str, set[str]]:
         for at, name in enumerate(texts):
             if not name.isidentifier():
                 continue
-            after = at + 1
-            while texts[after:after + 1] == ["["] and "]" in texts[after:after + LONGEST]:
-                after = texts.index("]", after) + 1
+            after = behind_indices(texts, at + 1)
             sign = texts[after] if after < len(texts) else ";"
             # A name that stands on both sides of `=` is added to.
             if "mma_sync" in seen or sign in _ADDS or first.setdefault(name, at) < at or (
@@ -90,7 +90,7 @@ def _done(words: Sequence[CodeWord]) -> Mapping[str, set[str]]:
     return done
 
 
-def again(body: Body) -> Iterator[Draft]:
+def reassigned(body: Body) -> Iterator[Draft]:
     """Yield edits that drop an assignment if its variable is used, and then assigned again in the same block."""
     blocks, used = [dict[str, tuple[list[str], int, Change]]()], Counter[str]()
     for statement in statements(body.words):
@@ -106,3 +106,31 @@ def again(body: Body) -> Iterator[Draft]:
             if left_out and before[:len(target)] == target and used[target[0]] > count + 1:
                 yield Draft("extra", 0.9, (left_out,))
             blocks[-1][target[0]] = target, used[target[0]], Change(statement[0].start, statement[-1].end, "")
+
+
+_FEW = 4
+
+
+def stages(body: Body, uses: Sequence[StageUse]) -> Iterator[Draft]:
+    """Yield edits that take another stage of the kernel, or `1 - stage` if there is none: in one place, and in all
+    stores. `uses` are those of the file."""
+    uses = [use for use in uses if body.words[0].start <= use.first.start < body.words[-1].start]
+    known = list(dict.fromkeys(use.stage for use in uses))
+    if len(known) == 1:
+        known.append(f"1 - {known[0]}" if known[0].isidentifier() else f"1 - ({known[0]})")
+    for stage in known[:_FEW]:
+        others = [use for use in uses if use.stage != stage]
+        for group in (*([use] for use in others), [use for use in others if use.stores]):
+            if group:
+                yield Draft("index", 0.5 if all(use.stores for use in group) else 0.9, [
+                    Change(use.first.start, use.last.end, stage) for use in group])
+
+
+def threads(body: Body) -> Iterator[Draft]:
+    """Yield edits that replace one of a thread's indices by another, where a shared array is used."""
+    own = list(body["index"])[:_FEW]
+    for before in ("", "[ b... ] ", "[ b... ] [ c... ] ") if len(own) > 1 else ():
+        for match in find_matches(f"a_shared {before}[ i... ]", body):
+            for word in body.words[slice(*match.parts["i"])]:
+                if word.text in own:
+                    yield from (Draft("name", 1.1, (put(word, one),)) for one in own if one != word.text)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
-from grader.languages.cuda.confined.edits.matching import LONGEST, Body, Condition, TokenMatch, Words, found
+from grader.languages.cuda.confined.edits.matching import LONGEST, Body, Condition, TokenMatch, Words, find_matches
 from grader.languages.cuda.shared import shared_arrays
 from grader.languages.cuda.source import BREAKS
 
@@ -25,7 +25,7 @@ _DEFINED = re.compile(r"^[ \t]*+#[ \t]*+define[ \t]++([A-Z][A-Z\d_]++)[ \t]++([^
 
 def bound(*patterns: str) -> Callable[[Body], dict[str, None]]:
     """Return a role: the texts of the variable `n` in the matches of patterns."""
-    return lambda body: dict.fromkeys(match["n"] for pattern in patterns for match in found(pattern, body))
+    return lambda body: dict.fromkeys(match["n"] for pattern in patterns for match in find_matches(pattern, body))
 
 
 def _sizes(body: Body) -> list[str]:
@@ -46,7 +46,7 @@ def _vectors(body: Body) -> list[str]:
 def _counted(body: Body) -> dict[str, str]:
     """Return the names that count vectors, with the number of a vector's elements: `quads = n / 4`."""
     return {match["n"]: width for width in body["vector"]
-            for match in found(f"n_name = a... / {width} {{; ,}}", body) if "=" not in match.texts("a")}
+            for match in find_matches(f"n_name = a... / {width} {{; ,}}", body) if "=" not in match.texts("a")}
 
 
 def _constants(body: Body) -> list[str]:
@@ -82,20 +82,21 @@ def _shuffles(body: Body) -> list[str]:
 
 def _axes(body: Body) -> list[str]:
     """Return both axes, if the definition uses both."""
-    used = {match["a"] for match in found("p_place . a", body)} & {"x", "y"}
+    used = {match["a"] for match in find_matches("p_place . a", body)} & {"x", "y"}
     return sorted(used) if len(used) > 1 else []
 
 
 def _counters(body: Body) -> set[str]:
     """Return the variables of loops that count from 0 to a bound which is no size."""
     return {match["n"] for step in ("++ n", "n ++")
-            for match in found(f"for ( a n_name = 0; n {{< <= !=}} b ; {step}", body) if match["b"] not in body["size"]}
+            for match in find_matches(f"for ( a n_name = 0; n {{< <= !=}} b ; {step}", body)
+            if match["b"] not in body["size"]}
 
 
 def _templates(body: Body) -> set[int]:
     """Return the indices of `<` and `>` that enclose arguments of a template: nobody means `a < b > c` as two
     comparisons."""
-    return {at for match in found("a_name < b... >", body) if {"&&", "||"}.isdisjoint(match.texts("b"))
+    return {at for match in find_matches("a_name < b... >", body) if {"&&", "||"}.isdisjoint(match.texts("b"))
             for at in (match.parts["<"][0], match.parts[">"][0])}
 
 
@@ -128,25 +129,18 @@ ROLES: Mapping[str, Callable[[Body], object]] = {
     "block": bound("blockIdx.x * n_name"),
     "factor": lambda body: dict.fromkeys(
         "".join(match.texts("f")) for before in ("", "b... * ")
-        for match in found(f"blockIdx . a_name * {before}f... {{* + - ; , )}}", body)),
+        for match in find_matches(f"blockIdx . a_name * {before}f... {{* + - ; , )}}", body)),
     "index": bound("n = threadIdx"), "shape": bound("dim3 n_name"), "step": bound("/ n_warp", "n >> 5"),
     "axes": _axes, "wide": lambda body: list(filter(_VECTOR.fullmatch, body.texts)),
     "reduces": lambda body: [text for text in body.texts
                              if text.startswith(_REDUCES) or text in body.file["reducing"]],
-    "sized": lambda body: {match["n"] for match in found("n_name = a... ;", body) if "sizeof" in match.texts("a")},
+    "sized": lambda body: {
+        match["n"] for match in find_matches("n_name = a... ;", body) if "sizeof" in match.texts("a")},
     "total": lambda body: {*body["size"], *body["constant"]},
 }
 
 
 # Conditions.
-
-def both(*conditions: Condition) -> Condition:
-    return lambda match: all(condition(match) for condition in conditions)
-
-
-def neither(*conditions: Condition) -> Condition:
-    return lambda match: not any(condition(match) for condition in conditions)
-
 
 def is_(part: str, *texts: str) -> Condition:
     """Return a condition: a part begins with one of these tokens."""

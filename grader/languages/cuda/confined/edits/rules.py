@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from grader.languages.cuda.confined.edits import roles as c
-from grader.languages.cuda.confined.edits.matching import Fix, always
+from grader.languages.drafts import Rule, always, both, neither
 from grader.plan.edits import EditKind
 
 LEAST = 0.3
 """The least weight of an edit."""
-ELSEWHERE = 0.6
+FAR = 0.6
 """The surcharge outside of the functions that hold lines which evidence names."""
 _COMPARISONS: Mapping[str, Mapping[str, float]] = {
     "<": {"<=": 2.0}, "<=": {"<": 0.6}, ">": {">=": 2.2, "<": 1.8}, ">=": {">": 1.4, "<": 1.6},
@@ -52,85 +52,87 @@ _THREADS_OF_GRID = {
 
 ANYWHERE = (
     # In host code these may launch more or larger blocks.
-    *(Fix("comparison", weight, f"{old} => {new}", c.neither(c.in_template), hides=True)
+    *(Rule("comparison", weight, f"{old} => {new}", neither(c.in_template), workaround=True)
       for old, others in _COMPARISONS.items() for new, weight in others.items()),
     # A sign after an operand has two: `*input` and `-x` have one. The remainder of two `sizeof` is 0, and a division by
     # 0 may give anything.
-    *(Fix("operator", weight, f"a_operand {old} b => {old}: {new}",
-          c.neither(c.is_("b", "sizeof")) if new == "%" else always, hides=True)
+    *(Rule("operator", weight, f"a_operand {old} b => {old}: {new}",
+          neither(c.is_("b", "sizeof")) if new == "%" else always, workaround=True)
       for old, others in _OPERATORS.items() for new, weight in others.items()),
-    Fix("constant", 1.8, "n_bit => NUMBER", hides=True), Fix("constant", 1.6, "n_number => NUMBER", hides=True),
-    Fix("type", 1.2, ("n_bit / => n: FLOAT", "n_number / => n: FLOAT"), hides=True),
-    Fix("constant", 1.3, "n_constant a => n: NEAR", c.neither(c.is_("a", "=")), hides=True),
-    *(Fix(kind, weight, f"{old} => {new}") for (kind, weight), words in _WORDS.items() for old, new in words.items()),
-    Fix("function", 1.1, "cudaMemcpyHostToDevice => cudaMemcpyDefault"),
-    Fix("function", 1.1, ("max => min", "min => max"), hides=True),
-    Fix("axis", 1.5, _AXES, c.any_("axes")), Fix("axis", 1.2, _AXES, c.any_("axes"), together="groups"),
-    Fix("name", 1.4, "n_size => SIZE", c.in_body),
-    Fix("order", 1.7, "{( ,} a_name , b_name {) ,} => a: b | b: a", c.in_body),
+    Rule("constant", 1.8, "n_bit => NUMBER", workaround=True),
+    Rule("constant", 1.6, "n_number => NUMBER", workaround=True),
+    Rule("type", 1.2, ("n_bit / => n: FLOAT", "n_number / => n: FLOAT"), workaround=True),
+    Rule("constant", 1.3, "n_constant a => n: NEAR", neither(c.is_("a", "=")), workaround=True),
+    *(Rule(kind, weight, f"{old} => {new}") for (kind, weight), words in _WORDS.items() for old, new in words.items()),
+    Rule("function", 1.1, "cudaMemcpyHostToDevice => cudaMemcpyDefault"),
+    Rule("function", 1.1, ("max => min", "min => max"), workaround=True),
+    Rule("axis", 1.5, _AXES, c.any_("axes")), Rule("axis", 1.2, _AXES, c.any_("axes"), together="spread"),
+    Rule("name", 1.4, "n_size => SIZE", c.in_body),
+    Rule("order", 1.7, "{( ,} a_name , b_name {) ,} => a: b | b: a", c.in_body),
     # Elements after the last whole vector.
-    Fix("factor", 0.6, ("{= +} n_counted {+ ; , ) ]} => n: COUNT * n", "{( , [} n_counted + => n: COUNT * n")),
-    Fix("factor", 1.2, "{( , [} n_counted {; , ) ]} => n: COUNT * n"),
+    Rule("factor", 0.6, ("{= +} n_counted {+ ; , ) ]} => n: COUNT * n", "{( , [} n_counted + => n: COUNT * n")),
+    Rule("factor", 1.2, "{( , [} n_counted {; , ) ]} => n: COUNT * n"),
 )
 """Rows of kernels and host code."""
 
 KERNEL = (
     # All sides of a condition.
-    *(Fix("comparison", 0.8, f"{old} b => {old}: {new}", c.neither(c.is_("b", "(")), together="statement")
+    *(Rule("comparison", 0.8, f"{old} b => {old}: {new}", neither(c.is_("b", "(")), together="statement")
       for old, new in (("<=", "<"), (">", ">="))),
-    Fix("factor", 1.0, "return v... ; => v: (v) * LAST"), Fix("factor", 1.2, "return v... ; => v: (v) / LAST"),
+    Rule("factor", 1.0, "return v... ; => v: (v) * LAST"), Rule("factor", 1.2, "return v... ; => v: (v) / LAST"),
     # The bound of a kernel that takes vectors.
-    Fix("factor", 0.9, "{( ; &&} a < n_size {) ; &&} => n: n / WIDTH", c.any_("wide")),
+    Rule("factor", 0.9, "{( ; &&} a < n_size {) ; &&} => n: n / WIDTH", c.any_("wide")),
     # Barriers: a last one is for the next iteration of a loop.
-    Fix("barrier", 2.2, "__syncthreads(); => ;"), Fix("barrier", 1.6, "} => __syncthreads(); }", c.any_("shared")),
-    Fix("barrier", 1.0, "a_shared ... {= += -=} ... ; => ;: ; __syncthreads();", c.stores),
-    Fix("extra", 1.8, "return; => ;", c.any_("shared")),
-    Fix("start", 1.0, "{; { }} {float half int double} a... ; => ;:  = 0;", c.neither(c.has("a", "=", "["))),
-    Fix("start", 1.0, "{; { }} {float half int double} a... ; => ;:  = {};",
-        c.both(c.has("a", "["), c.neither(c.has("a", "=")))),
-    Fix("function", 1.8, "{; { ) }} n_name ... += ... ; => n: atomicAdd(&n | +=: , | ;: );", c.in_memory),
-    Fix("name", 0.6, "{load_matrix_sync store_matrix_sync} ( a... , b... , l_word {) ,} => l: LENGTH"),
+    Rule("barrier", 2.2, "__syncthreads(); => ;"), Rule("barrier", 1.6, "} => __syncthreads(); }", c.any_("shared")),
+    Rule("barrier", 1.0, "a_shared ... {= += -=} ... ; => ;: ; __syncthreads();", c.stores),
+    Rule("extra", 1.8, "return; => ;", c.any_("shared")),
+    Rule("start", 1.0, "{; { }} {float half int double} a... ; => ;:  = 0;", neither(c.has("a", "=", "["))),
+    Rule("start", 1.0, "{; { }} {float half int double} a... ; => ;:  = {};",
+        both(c.has("a", "["), neither(c.has("a", "=")))),
+    Rule("function", 1.8, "{; { ) }} n_name ... += ... ; => n: atomicAdd(&n | +=: , | ;: );", c.in_memory),
+    Rule("name", 0.6, "{load_matrix_sync store_matrix_sync} ( a... , b... , l_word {) ,} => l: LENGTH"),
     # `m = new;` is moved after the next statement, which may need the old value.
-    Fix("order", 0.9, "{; { }} m_name = n_name ; d_name = v... ; => m: d | n: v | d: m | v: n", c.updated_early),
+    Rule("order", 0.9, "{; { }} m_name = n_name ; d_name = v... ; => m: d | n: v | d: m | v: n", c.updated_early),
     # Reductions: by trees, and over warps.
-    Fix("comparison", 0.4, "n_halved > b {; )} => >: >=", c.neither(c.is_("b", "0"))),
-    *(Fix("function", 0.4, "__shfl_down_sync => __shfl_xor_sync", c.any_("shuffles"), together=all_)
+    Rule("comparison", 0.4, "n_halved > b {; )} => >: >=", neither(c.is_("b", "0"))),
+    *(Rule("function", 0.4, "__shfl_down_sync => __shfl_xor_sync", c.any_("shuffles"), together=all_)
       for all_ in ("one", "all")),
-    Fix("extra", 0.5, ("% w_warp == 0 => == 0", "% w_warp ) == 0 => ) == 0", "& {31 31u} ) == 0 => ) == 0"),
+    Rule("extra", 0.5, ("% w_warp == 0 => == 0", "% w_warp ) == 0 => ) == 0", "& {31 31u} ) == 0 => ) == 0"),
         c.any_("reduces")),
-    Fix("missing", 0.5, ("threadIdx.x == 0 => threadIdx.x % 32 == 0", "n_thread == 0 => n: n % 32"), c.any_("reduces")),
-    Fix("name", 0.5, "n_lane == 0 => n: threadIdx.x", c.any_("reduces")),
+    Rule("missing", 0.5, ("threadIdx.x == 0 => threadIdx.x % 32 == 0", "n_thread == 0 => n: n % 32"),
+        c.any_("reduces")),
+    Rule("name", 0.5, "n_lane == 0 => n: threadIdx.x", c.any_("reduces")),
     # Steps of loops: they count warps or threads.
-    *(Fix("extra", 0.7, (f"{one} / w_warp => /: | w:", f"{one} >> 5 => >>: | 5:")) for one in _THREADS_OF_GRID),
-    *(Fix("factor", 0.6, f"{one} {{; , )}} => {last}: {last} / 32", c.any_("step"))
+    *(Rule("extra", 0.7, (f"{one} / w_warp => /: | w:", f"{one} >> 5 => >>: | 5:")) for one in _THREADS_OF_GRID),
+    *(Rule("factor", 0.6, f"{one} {{; , )}} => {last}: {last} / 32", c.any_("step"))
       for one, last in _THREADS_OF_GRID.items()),
-    Fix("missing", 0.7, "+= gridDim.x {; , )} => x: x * BLOCK"),
+    Rule("missing", 0.7, "+= gridDim.x {; , )} => x: x * BLOCK"),
     # Counts.
-    Fix("factor", 0.7, ("+ n_counter {; ] ) ,} => n: n * FACTOR", "{= [ ( ,} n_counter + => n: n * FACTOR")),
-    Fix("missing", 0.4, "a_count == b... {; ) , && || ? -} => b: b - 1", c.is_total),
-    Fix("missing", 0.4, "a_atomic ( d... ) == b... {; ) , && || ? -} => b: b - 1", c.is_total),
-    Fix("missing", 0.6, "atomicInc ( a... , b... ) => b: b - 1", c.neither(c.last("b", "1"))),
+    Rule("factor", 0.7, ("+ n_counter {; ] ) ,} => n: n * FACTOR", "{= [ ( ,} n_counter + => n: n * FACTOR")),
+    Rule("missing", 0.4, "a_count == b... {; ) , && || ? -} => b: b - 1", c.is_total),
+    Rule("missing", 0.4, "a_atomic ( d... ) == b... {; ) , && || ? -} => b: b - 1", c.is_total),
+    Rule("missing", 0.6, "atomicInc ( a... , b... ) => b: b - 1", neither(c.last("b", "1"))),
     # `n - i` is past the last element for an i of 0.
-    Fix("missing", 0.5, ("{= [ +} n_total - i_name => n: n - 1", "{= [ +} blockDim.x - i_name => x: x - 1"),
-        c.neither(c.compared)),
-    Fix("missing", 0.5, ("a ( n_total - i_name => n: n - 1", "a ( blockDim.x - i_name => x: x - 1"),
-        c.neither(c.compared, c.called)),
+    Rule("missing", 0.5, ("{= [ +} n_total - i_name => n: n - 1", "{= [ +} blockDim.x - i_name => x: x - 1"),
+        neither(c.compared)),
+    Rule("missing", 0.5, ("a ( n_total - i_name => n: n - 1", "a ( blockDim.x - i_name => x: x - 1"),
+        neither(c.compared, c.called)),
 )
 
 HOST = (
-    Fix("rounding", 0.9, "a_name / b_word => a: (a + b - 1)"),
+    Rule("rounding", 0.9, "a_name / b_word => a: (a + b - 1)"),
     # A path of whole vectors: a file may take it for sizes that are large enough, but not multiples of the vector's.
-    *(Fix("comparison", 1.0, f"{{( &&}} a {sign} b {{) &&}} => {sign}: % | b: b == 0") for sign in (">", ">=")),
-    Fix("grid", 0.4, ("dim3 ( a... , b... {, )} => a: b | b: a", "dim3 n_name ( a... , b... {, )} => a: b | b: a")),
+    *(Rule("comparison", 1.0, f"{{( &&}} a {sign} b {{) &&}} => {sign}: % | b: b == 0") for sign in (">", ">=")),
+    Rule("grid", 0.4, ("dim3 ( a... , b... {, )} => a: b | b: a", "dim3 n_name ( a... , b... {, )} => a: b | b: a")),
     # Launches: sizes exchanged, whole warps, and the bound of a kernel that takes vectors.
-    Fix("order", LEAST - ELSEWHERE, "<<< a... , b... {, >>>} => a: b | b: a", c.block_first),
-    Fix("order", LEAST - ELSEWHERE + 1.6, "<<< a... , b... {, >>>} => a: b | b: a", c.neither(c.block_first)),
-    Fix("block", 0.4, "<<< a... , b... {, >>>} => b: (b + 31) / 32 * 32", c.variable_block),
-    Fix("factor", 0.9, "{, (} n_size {, )} => n: n / WIDTH", c.launched),
-    Fix("operator", 0.4, "+= w_warp => +=: *= | w: 2", c.trees),
+    Rule("order", LEAST - FAR, "<<< a... , b... {, >>>} => a: b | b: a", c.block_first),
+    Rule("order", LEAST - FAR + 1.6, "<<< a... , b... {, >>>} => a: b | b: a", neither(c.block_first)),
+    Rule("block", 0.4, "<<< a... , b... {, >>>} => b: (b + 31) / 32 * 32", c.variable_block),
+    Rule("factor", 0.9, "{, (} n_size {, )} => n: n / WIDTH", c.launched),
+    Rule("operator", 0.4, "+= w_warp => +=: *= | w: 2", c.trees),
     # CUDA's calls count bytes.
-    Fix("factor", 0.5, "{cudaMalloc cudaMallocManaged cudaMallocHost cudaMallocAsync} ( t... , b... {, )} => "
+    Rule("factor", 0.5, "{cudaMalloc cudaMallocManaged cudaMallocHost cudaMallocAsync} ( t... , b... {, )} => "
         "b: (b) * sizeof(*POINTER)", c.counts_elements),
-    Fix("factor", 0.5, "{cudaMemset cudaMemsetAsync cudaMemcpy cudaMemcpyAsync} ( t... , a... , b... {, )} => "
+    Rule("factor", 0.5, "{cudaMemset cudaMemsetAsync cudaMemcpy cudaMemcpyAsync} ( t... , a... , b... {, )} => "
         "b: (b) * sizeof(*(t))", c.counts_elements),
 )

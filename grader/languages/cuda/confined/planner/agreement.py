@@ -25,8 +25,8 @@ def disagreement(recordings: Sequence[Recording], entries: Sequence[BuiltEntry])
     """Return the first record that differs in another recording, or is missing there. Raises Malformed."""
     first, *others = recordings
     for other in others:
-        if found := _Pair(first, other, entries).disagreement():
-            return found
+        if record := _Pair(first, other, entries).disagreement():
+            return record
     return None
 
 
@@ -39,15 +39,15 @@ class _Pair:
 
     def disagreement(self) -> HostRecord | None:
         first, other = self._first, self._other
-        for call, (one, two) in enumerate(zip(first.phases(), other.phases(), strict=False), LOADING):
-            for a, b in zip(one, two, strict=False):
+        for call, (phase, two) in enumerate(zip(first.phases(), other.phases(), strict=False), LOADING):
+            for a, b in zip(phase, two, strict=False):
                 if not self._same(a, b):
                     return a
                 self._mine.note(a, call, 0)
                 self._theirs.note(b, call, 0)
-            if len(one) != len(two):
-                longer = one if len(one) > len(two) else two
-                return longer[min(len(one), len(two))]
+            if len(phase) != len(two):
+                longer = phase if len(phase) > len(two) else two
+                return longer[min(len(phase), len(two))]
         if len(first.calls) != len(other.calls):
             return first.last or other.last or HostRecord(Kind.END, (), (), b"")
         return None
@@ -87,7 +87,7 @@ def _places(record: HostRecord, memories: Memories) -> list[object]:
 def _place(address: int, memories: Memories) -> object:
     """Return the buffer of an address and the offset in that buffer. All of the host's own memory is one place, as a
     plan does not know it; any other number is returned as it is."""
-    found = memories.find(address)
-    if found is not None:
-        return found.number, address - found.base
+    memory = memories.find(address)
+    if memory is not None:
+        return memory.number, address - memory.base
     return "host" if address in HOST_ADDRESSES else address

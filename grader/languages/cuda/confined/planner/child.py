@@ -125,7 +125,7 @@ def _settings(session: CallSession, seed: int, output: int, seconds: float) -> _
     kernels = (_Kernel * max(1, len(session.contents.entries)))()
     for index, entry in enumerate(session.contents.entries):
         kernels[index] = _kernel(entry, session.resources.get(index))
-    names = [one.name.encode() for one in session.contents.parameters]
+    names = [parameter.name.encode() for parameter in session.contents.parameters]
     device, row = session.device, session.device.generation
     described = _Device(
         device.name.encode(), device.major, device.minor, device.multi_processor_count, device.total_memory,

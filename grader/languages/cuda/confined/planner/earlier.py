@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 
-from grader.languages.cuda.confined.planner.memories import EARLIER, TakenMemory
+from grader.languages.cuda.confined.planner.memories import EARLIER, RecordedMemory
 from grader.languages.cuda.confined.planner.outcomes import is_error
 from grader.languages.cuda.confined.planner.recording import Recording
-from grader.plan.plan import Operation, named
+from grader.plan.plan import Data, Operation, touched_buffers
 
 
 class NeedsEarlier(Exception):
@@ -16,25 +17,33 @@ class NeedsEarlier(Exception):
 
 
 def lasting(
-    earlier: Sequence[Operation], calls: Sequence[Operation], memories: Sequence[TakenMemory]
+    earlier: Sequence[Operation], calls: Sequence[Operation], memories: Sequence[RecordedMemory]
 ) -> list[Operation]:
     """Return the operations of the earlier call that prepare memory for later calls: those that do not depend on its
     tensors, directly or through other memory. Raises NeedsEarlier."""
-    used = {number for operation in calls for number in named(operation)}
+    used = {number for operation in calls for number in touched_buffers(operation)}
     if any(memories[number].is_given and memories[number].call == EARLIER for number in used):
         raise NeedsEarlier
     touched: set[int] = set()
-    found: list[Operation] = []
+    operations: list[Operation] = []
     for operation in earlier:
-        names = named(operation)
+        names = touched_buffers(operation)
         if any(memories[number].is_given or number in touched for number in names):
             touched |= names
         else:
-            found.append(operation)
+            operations.append(operation)
     # A recording holds only those bytes of host memory that have changed since then: the others are not known.
     if any(memories[number].place != "device" and memories[number].is_kept for number in touched & used):
         raise NeedsEarlier
-    return found
+    return operations
+
+
+def stale_lines(setup: Sequence[Operation], alone: Sequence[Operation]) -> list[int]:
+    """Return the lines of contents in `setup` that a call `alone` would set in another way, as far as both go."""
+    left = {one.line: base64.b64decode(one.contents) for one in setup if isinstance(one, Data) and one.line}
+    own = {operation.line: base64.b64decode(operation.contents) for operation in alone if isinstance(operation, Data)}
+    return sorted(line for line in left.keys() & own.keys()
+                  if not left[line].startswith(own[line]) and not own[line].startswith(left[line]))
 
 
 def ended(recording: Recording) -> bool:

@@ -19,10 +19,10 @@ _FLOATS: dict[int, tuple[str, Literal["fp16", "fp32", "fp64"]]] = {
 
 def size_of(type_: str) -> int:
     """Return the size of a parameter in bytes. Raises Malformed for other types."""
-    if found := _SCALAR.fullmatch(type_):
-        return int(found[2]) // 8
-    if found := _STRUCTURE.fullmatch(type_):
-        return int(found[1])
+    if match := _SCALAR.fullmatch(type_):
+        return int(match[2]) // 8
+    if match := _STRUCTURE.fullmatch(type_):
+        return int(match[1])
     raise Malformed(f"a parameter of a kernel of the type {type_[:20]!a}")
 
 
@@ -31,8 +31,8 @@ def is_structure(type_: str) -> bool:
 
 
 def own_sizes(entry: BuiltEntry) -> list[int]:
-    """Return the sizes, in bytes, of the parameters that the student's kernel declares; those for variables come after
-    them."""
+    """Return the sizes, in bytes, of the parameters that the student's kernel declares. Parameters that stand for
+    variables come last, and are left out."""
     return [size_of(type_) for type_ in entry.signature[: len(entry.signature) - len(entry.variables)]]
 
 
@@ -40,8 +40,8 @@ def number(type_: str, contents: bytes) -> Integer | Float:
     """Return a scalar of this type."""
     size = size_of(type_)
     if type_[0] == "f":
-        form, name = _FLOATS[size]
-        return Float(type=name, value=struct.unpack(form, contents)[0])
+        format_, name = _FLOATS[size]
+        return Float(type=name, value=struct.unpack(format_, contents)[0])
     kind = f"{'i' if type_[0] == 's' else 'u'}{8 * size}"
     value = int.from_bytes(contents, "little", signed=type_[0] == "s")
-    return Integer(type=cast(Literal["u32"], kind), value=value)
+    return Integer(type=cast("Literal['u32']", kind), value=value)

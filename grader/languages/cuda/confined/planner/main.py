@@ -19,11 +19,11 @@ from grader.languages.cuda.confined.planner.assemble import PlanAssembly, Record
 from grader.languages.cuda.confined.planner.child import CallSession
 from grader.languages.cuda.confined.planner.earlier import NeedsEarlier
 from grader.languages.cuda.confined.planner.memories import LOADING, Memories
-from grader.languages.cuda.confined.planner.operations import Phase
+from grader.languages.cuda.confined.planner.operations import RecordReader
 from grader.languages.cuda.confined.planner.outcomes import NoPlan
 from grader.languages.cuda.confined.planner.recording import Recording, record
 from grader.languages.cuda.confined.planner.records import HostRecord
-from grader.languages.cuda.confined.planner.tokens import LOOKS
+from grader.languages.cuda.confined.planner.tokens import TOKEN_SIZES
 from grader.languages.cuda.source import stub_line
 from grader.plan import serving
 from grader.plan.device import Device
@@ -34,7 +34,6 @@ from grader.plan.messages import (
     Failed,
     Given,
     GivenTensor,
-    Kernels,
     Listed,
     ListEdits,
     Load,
@@ -48,7 +47,7 @@ from grader.plan.messages import (
     Texts,
     kernel_key,
 )
-from grader.plan.plan import MOST_KERNELS, PLAN_BYTES, Malformed, Plan, write_plan
+from grader.plan.plan import PLAN_BYTES, Data, Malformed, Plan, write_plan
 
 SEEDS, WITHOUT_NUMBERS = 4, 2
 """The number of recordings of a call, each under its own seed, with inputs on the host and without. Without them host
@@ -69,8 +68,8 @@ def serve(channel: Channel) -> None:
     ) -> Loaded | Planned | Refused | Failed | Listed | PlannedEdited:
         nonlocal planner
         if isinstance(request, ListEdits):
-            found = edits_of(serving.contents(files[0]).decode(errors="replace"), lines=request.lines)
-            return Listed(seq=request.seq, bytes=os.pwrite(files[1], found.model_dump_json().encode(), 0))
+            edits = edits_of(serving.contents(files[0]).decode(errors="replace"), lines=request.lines)
+            return Listed(seq=request.seq, bytes=os.pwrite(files[1], edits.model_dump_json().encode(), 0))
         if isinstance(request, Load):
             try:
                 lines, contents = read_built(serving.contents(files[1]))
@@ -89,7 +88,7 @@ def serve(channel: Channel) -> None:
 
 def _plan_edited(request: PlanEdited, files: Sequence[int]) -> PlannedEdited:
     texts, plans, built = files
-    call, found = request.call.model_copy(update={"seconds": request.seconds}), list[int]()
+    call, sizes = request.call.model_copy(update={"seconds": request.seconds}), list[int]()
     try:
         lines, contents = read_files(serving.contents(built))
     except Malformed:
@@ -100,8 +99,8 @@ def _plan_edited(request: PlanEdited, files: Sequence[int]) -> PlannedEdited:
             reply = _HostPlanner(request.load, built, lines, own, text.encode()).plan(
                 call, plans, at=number * EDITED_PLAN_BYTES)
             size = reply.bytes if isinstance(reply, Planned) and reply.bytes <= EDITED_PLAN_BYTES else 0
-        found.append(size)
-    return PlannedEdited(seq=request.seq, plans=found)
+        sizes.append(size)
+    return PlannedEdited(seq=request.seq, plans=sizes)
 
 
 class _HostPlanner:
@@ -121,7 +120,8 @@ class _HostPlanner:
         kernels = "".join(entry.text for entry in self._contents.entries).encode()
         hashes = [hashlib.sha256(b"%d" % index + kernels).digest()[:8] for index in range(SEEDS)]
         # The last two bits of a seed choose how the inputs' numbers look.
-        self._seeds = [int.from_bytes(one, "little") & ~3 | index % LOOKS for index, one in enumerate(hashes)]
+        self._seeds = [int.from_bytes(digest, "little") & ~3 | index % TOKEN_SIZES
+                       for index, digest in enumerate(hashes)]
 
     def plan(self, request: PlanCall, file: int, at: int = 0) -> Planned | Refused | Failed:
         """Write a call's plan to a file, `at` bytes from its beginning."""
@@ -135,12 +135,12 @@ class _HostPlanner:
             if len(written) > PLAN_BYTES:
                 raise outcomes.failed("too_large", f"a plan of {len(written):,} bytes; {PLAN_BYTES:,} at most")
         except NoPlan as stopped:
-            return self._asking(stopped, recordings, resources, request.seq, file)
+            return self._reply(stopped, recordings, resources, request.seq, file)
         except (Malformed, ValueError, LookupError, OverflowError, MemoryError) as error:
             # Records that host code has forged may hold anything.
-            said = str(error) if isinstance(error, Malformed) else type(error).__name__
+            reason = str(error) if isinstance(error, Malformed) else type(error).__name__
             return Failed(
-                seq=request.seq, failure="exception", message=f"host code disturbs its planning: {said}"[:2000])
+                seq=request.seq, failure="exception", message=f"host code disturbs its planning: {reason}"[:2000])
         if self._stub_line and not (plan.setup or plan.first or plan.steady):
             return Failed(seq=request.seq, failure="not_attempted", line=self._stub_line,
                           message="The function asks the GPU for nothing yet, as in the template.")
@@ -157,7 +157,8 @@ class _HostPlanner:
             after = replace(session, earlier=self._first)
             try:
                 self._record(after, begin + seconds / 2, recordings)
-                return self._assembled(after, request.copies, recordings)
+                plan = self._assembled(after, request.copies, recordings)
+                return self._dated(plan, session, request.copies, begin + seconds)
             except NeedsEarlier:
                 pass
             except NoPlan as error:
@@ -169,9 +170,21 @@ class _HostPlanner:
                 "exception", f"{stopped.reply.message}, after a call with other sizes", stopped.reply.line)
         return plan
 
+    def _dated(self, plan: Plan, session: CallSession, copies: bool, until: float) -> Plan:
+        """Return a plan that follows an earlier call, with its stale lines."""
+        if not any(isinstance(operation, Data) and operation.line for operation in plan.setup):
+            return plan
+        recordings: list[Recording] = []
+        try:
+            self._record(session, until, recordings)
+            alone = self._assembled(session, copies, recordings)
+        except NoPlan:
+            return plan
+        return plan.model_copy(update={"stale": earlier.stale_lines(plan.setup, alone.first)})
+
     def _record(self, session: CallSession, until: float, recordings: list[Recording]) -> None:
         """Record the calls under all seeds, and check that recordings agree. Raises NoPlan, Malformed."""
-        found: HostRecord | None = None
+        difference: HostRecord | None = None
         for _ in range(_ATTEMPTS):
             recordings.clear()
             seeds = self._seeds if _on_host(session.given) else self._seeds[:WITHOUT_NUMBERS]
@@ -179,10 +192,10 @@ class _HostPlanner:
                 recordings.append(recording)
                 if (stopped := outcomes.ending(recording, self._lines)) is not None:
                     raise stopped
-            if (found := agreement.disagreement(recordings, self._contents.entries)) is None:
+            if (difference := agreement.disagreement(recordings, self._contents.entries)) is None:
                 return
-        if found is not None:
-            line = self._lines.line(found.frames)
+        if difference is not None:
+            line = self._lines.line(difference.frames)
             if not _on_host(session.given) or self._by_chance(session, until):
                 raise outcomes.failed("exception", AT_RANDOM, line)
             raise outcomes.refused(
@@ -192,22 +205,22 @@ class _HostPlanner:
     def _by_chance(self, session: CallSession, until: float) -> bool:
         """Return whether recordings under one seed differ, too. Raises Malformed."""
         alike = list(record(session, self._seeds[:1] * WITHOUT_NUMBERS, until))
-        return all(one.last is not None for one in alike) and (
+        return all(recording.last is not None for recording in alike) and (
             agreement.disagreement(alike, self._contents.entries) is not None)
 
     def _assembled(self, session: CallSession, copies: bool, recordings: Sequence[Recording]) -> Plan:
         """Return the plan assembled from the recordings. Raises NoPlan, NeedsEarlier, Malformed."""
         memories = Memories()
-        phase = Phase(self._contents, session.given, self._lines, memories, self._seeds[: len(recordings)],
+        reader = RecordReader(self._contents, session.given, self._lines, memories, self._seeds[: len(recordings)],
                       copies=copies)
         loading, *before, first, second = (
-            phase.read([one.phases()[index] for one in recordings], call)
+            reader.read([recording.phases()[index] for recording in recordings], call)
             for index, call in enumerate((LOADING, *(number for number, _ in session.calls))))
-        kept = [one for operations in before
-                for one in earlier.lasting(operations, [*first, *second], memories.all)]
+        kept = [operation for operations in before
+                for operation in earlier.lasting(operations, [*first, *second], memories.all)]
         recorded = RecordedCalls(
-            [*phase.initial, *loading, *kept], first, second, memories.all,
-            phase.asked - session.resources.keys() - self._unplanned)
+            [*reader.initial, *loading, *kept], first, second, memories.all,
+            reader.resource_queries - session.resources.keys() - self._unplanned)
         return PlanAssembly(recorded, self._contents.entries, session.given).plan()
 
     def _resources(self, request: PlanCall) -> dict[int, Resources]:
@@ -216,24 +229,19 @@ class _HostPlanner:
         if not known:
             return {}
         found = {index: known.get(kernel_key(kernel_of(entry))) for index, entry in enumerate(self._contents.entries)}
-        return {index: one for index, one in found.items() if one is not None}
+        return {index: resources for index, resources in found.items() if resources is not None}
 
-    def _asking(
+    def _reply(
         self, stopped: NoPlan, recordings: Sequence[Recording], resources: dict[int, Resources], seq: int, file: int
     ) -> Refused | Failed:
-        """Return why there is no plan, and write to the file the kernels about whose resources host code got a
-        guess."""
-        reply = stopped.reply.model_copy(update={"seq": seq})
-        asked = {one.numbers[0] for recording in recordings for one in recording.asked()}
-        asked -= resources.keys() | self._unplanned
-        kernels = [kernel_of(self._contents.entries[index]) for index in sorted(asked)
-                   if index < len(self._contents.entries)][:MOST_KERNELS]
-        written = Kernels(kernels=kernels).model_dump_json().encode()
-        if not kernels or len(written) > PLAN_BYTES:
-            return reply
-        os.pwrite(file, written, 0)
-        return reply.model_copy(update={"asked": len(written)})
+        """Return why there is no plan; the file gets the kernels of whose resources host code got a guess."""
+        queries = {query.numbers[0] for recording in recordings for query in recording.resource_queries()}
+        queries -= resources.keys() | self._unplanned
+        entries = self._contents.entries
+        return serving.with_resource_queries(
+            stopped.reply.model_copy(update={"seq": seq}),
+            [kernel_of(entries[index]) for index in sorted(queries) if index < len(entries)], file)
 
 
 def _on_host(given: Sequence[Given]) -> bool:
-    return any(isinstance(one, GivenTensor) and one.place != "device" for one in given)
+    return any(isinstance(parameter, GivenTensor) and parameter.place != "device" for parameter in given)

@@ -17,7 +17,7 @@ _BEHIND = 1 << 20
 
 
 @dataclass
-class TakenMemory:
+class RecordedMemory:
     """Buffer from address `base` on. `given` is the index of its parameter, -1 for a temporary; `call` is the call that
     took it; `variable` is the symbol of a module's variable, "" otherwise."""
 
@@ -49,11 +49,11 @@ class Memories:
     """Buffers taken up to a record of a recording, numbered in their order."""
 
     def __init__(self) -> None:
-        self.all: list[TakenMemory] = []
+        self.all: list[RecordedMemory] = []
         self._bases: list[int] = []
-        self._by_base: list[TakenMemory] = []
+        self._by_base: list[RecordedMemory] = []
 
-    def take(self, memory: TakenMemory) -> None:
+    def take(self, memory: RecordedMemory) -> None:
         self.all.append(memory)
         # Host memory may be freed and its addresses used again: older buffers that overlap are dropped.
         begin = end = bisect_right(self._bases, memory.base)
@@ -65,11 +65,11 @@ class Memories:
         self._bases.insert(begin, memory.base)
         self._by_base.insert(begin, memory)
 
-    def new(self, bytes: int, place: Place, call: int, line: int = 0, variable: str = "") -> TakenMemory:
+    def new(self, bytes: int, place: Place, call: int, line: int = 0, variable: str = "") -> RecordedMemory:
         """Add a buffer that host code has not taken, but a plan needs, and return it. The buffer has no address."""
-        made = TakenMemory(len(self.all), -1, bytes, place, call=call, line=line, variable=variable)
-        self.all.append(made)
-        return made
+        memory = RecordedMemory(len(self.all), -1, bytes, place, call=call, line=line, variable=variable)
+        self.all.append(memory)
+        return memory
 
     def note(self, record: HostRecord, call: int, line: int) -> bool:
         """Note a record, and return whether it is about memory: taken, freed or a variable's. Raises Malformed."""
@@ -77,7 +77,7 @@ class Memories:
             base, size, place, given = record.numbers
             if place >= len(PLACES):
                 raise Malformed("memory in a place that there is not")
-            self.take(TakenMemory(len(self.all), base, size, PLACES[place], given - 1, call, line))
+            self.take(RecordedMemory(len(self.all), base, size, PLACES[place], given - 1, call, line))
         elif record.kind == Kind.VARIABLE:
             # The variable was there before any call; only its address is new.
             memory = self.at(record.numbers[0])
@@ -88,18 +88,18 @@ class Memories:
             return False
         return True
 
-    def at(self, address: int) -> TakenMemory:
+    def at(self, address: int) -> RecordedMemory:
         """Return the memory at an address. Raises Malformed where there is none."""
-        found = self.find(address)
-        if found is None:
+        memory = self.find(address)
+        if memory is None:
             raise Malformed("an address in no memory")
-        return found
+        return memory
 
-    def find(self, address: int) -> TakenMemory | None:
+    def find(self, address: int) -> RecordedMemory | None:
         """Return the newest memory that holds an address, or ends shortly before it; None if there is none."""
         index = bisect_right(self._bases, address) - 1
         if index < 0:
             return None
-        found = self._by_base[index]
-        inside = address - found.base < found.bytes + (_BEHIND if found.place == "device" else 1)
-        return found if inside else None
+        memory = self._by_base[index]
+        inside = address - memory.base < memory.bytes + (_BEHIND if memory.place == "device" else 1)
+        return memory if inside else None

@@ -9,11 +9,11 @@ from typing import get_args
 from grader.languages.cuda.confined.built import BuiltEntry, Contents, HostLines
 from grader.languages.cuda.confined.planner import outcomes, views
 from grader.languages.cuda.confined.planner.kinds import is_structure, number
-from grader.languages.cuda.confined.planner.memories import Memories, TakenMemory
+from grader.languages.cuda.confined.planner.memories import Memories, RecordedMemory
 from grader.languages.cuda.confined.planner.parameters import HOST_ADDRESSES, launched, words
 from grader.languages.cuda.confined.planner.records import HostRecord, Kind
 from grader.languages.cuda.confined.planner.staging import (
-    Computed,
+    ComputedBytes,
     ConstantPiece,
     CutOff,
     GatheredPiece,
@@ -40,6 +40,7 @@ from grader.plan.plan import (
     Operation,
     Pointer,
     Structure,
+    memory_span,
 )  # fmt: skip
 from grader.plan.streams import Step, StreamOrder
 
@@ -49,7 +50,7 @@ _TOO_MANY = ("host code gathers more pieces than a plan holds, as they do not al
 _STEPS = get_args(Step)
 
 
-class Phase:
+class RecordReader:
     """Reader of the records of loading and of calls, which turns them into operations."""
 
     def __init__(
@@ -60,8 +61,8 @@ class Phase:
         self._memories, self._seeds, self._copies = memories, seeds, copies
         self._sources: list[TokenSource] = []
         self.call = -1
-        self.asked: set[int] = set()
-        self._variables: dict[str, TakenMemory] = {}
+        self.resource_queries: set[int] = set()
+        self._variables: dict[str, RecordedMemory] = {}
         self.initial: list[Operation] = []
         self.operations: list[Operation] = []
         self._order = StreamOrder()
@@ -70,12 +71,12 @@ class Phase:
     def read(self, rows: Sequence[Sequence[HostRecord]], call: int) -> list[Operation]:
         """Return the operations of a call; `rows` are its records in each recording. Raises NoPlan, Malformed."""
         self.call, self.operations, self._order = call, [], StreamOrder()
-        self._staging = views.Staging.of([one for one in rows[0] if one.kind == Kind.STAGED])
+        self._staging = views.Staging.of([row for row in rows[0] if row.kind == Kind.STAGED])
         for index, record in enumerate(rows[0]):
             line = self._lines.line(record.frames)
             if self._memories.note(record, call, line):
                 if record.kind == Kind.BUFFER:
-                    self._source(self._memories.all[-1])
+                    self._add_source(self._memories.all[-1])
                 elif record.kind == Kind.FREE:
                     # A call that frees memory waits for all streams, or for one.
                     self._order.note("finish_all")
@@ -87,38 +88,36 @@ class Phase:
                 case Kind.COPY:
                     self._copy(record, line)
                 case Kind.STAGED:
-                    self._staged(record, [one[index].text for one in rows], line)
+                    self._staged(record, [row[index].text for row in rows], line)
                 case Kind.FILL:
                     self._fill(record, line)
                 case Kind.CONTENTS:
                     memory = self._memories.at(record.numbers[0])
-                    self._place(memory, record.numbers[1], [one[index].text for one in rows], line)
+                    self._add_contents(memory, record.numbers[1], [row[index].text for row in rows], line)
                 case Kind.ORDER:
                     step, stream, event = record.numbers
                     self._order.note(_STEPS[step], stream, event)
                 case Kind.ASKED:
-                    self.asked.add(record.numbers[0])
+                    self.resource_queries.add(record.numbers[0])
                 case _:
                     continue
-            self.operations[count:] = [self._ordered(one, record) for one in self.operations[count:]]
+            self.operations[count:] = [self._ordered(operation, record) for operation in self.operations[count:]]
         return self.operations
 
     def _ordered(self, operation: Operation, record: HostRecord) -> Operation:
-        # A copy from pageable memory has read it when the call returns.
+        # When a copy from pageable memory returns, it has read that memory.
         waits = record.kind == Kind.STAGED or (record.kind == Kind.COPY and not record.text.endswith(b"Async"))
-        return self._order.asked(
+        return self._order.order(
             operation, lambda number: self._memories.all[number].place, record.numbers[-1], asynchronous=not waits)
 
-    def _source(self, memory: TakenMemory) -> None:
+    def _add_source(self, memory: RecordedMemory) -> None:
         if not memory.is_given:
             return
-        one = self._given[memory.given] if memory.given < len(self._given) else None
-        if not isinstance(one, GivenTensor):
+        parameter = self._given[memory.given] if memory.given < len(self._given) else None
+        if not isinstance(parameter, GivenTensor):
             raise Malformed("memory of a parameter that is none")
-        if memory.place != "device" and not one.output:
+        if memory.place != "device" and not parameter.output:
             self._sources.append(TokenSource(memory.number, memory.given, memory.call, memory.bytes))
-
-    # Launches.
 
     def _launch(self, record: HostRecord, line: int) -> Launch:
         index, *numbers, shared, cooperative, _ = record.numbers
@@ -126,7 +125,7 @@ class Phase:
         if entry.unplanned:
             raise outcomes.failed("unsupported", entry.unplanned, entry.line or line)
         arguments = [self._argument(entry, type_, contents, line) for type_, contents in given]
-        arguments += [Pointer(buffer=self._variable(one.symbol, entry).number) for one in entry.variables]
+        arguments += [Pointer(buffer=self._variable(variable.symbol, entry).number) for variable in entry.variables]
         return Launch(
             kernel=index, grid=(numbers[0], numbers[1], numbers[2]), block=(numbers[3], numbers[4], numbers[5]),
             shared=shared, cooperative=bool(cooperative), arguments=arguments, line=line)
@@ -135,60 +134,56 @@ class Phase:
         if is_structure(type_):
             return self._structure(entry, contents, line)
         for _, address in words(type_, contents):
-            if (memory := self._pointed(entry, address, line)) is not None:
+            if (memory := self._memory_at(entry, address, line)) is not None:
                 return Pointer(buffer=memory.number, offset=address - memory.base)
             if address in HOST_ADDRESSES:
                 # The judge reports host memory that a kernel may not get.
-                made = self._memories.new(0, "host", self.call, line)
-                return Pointer(buffer=made.number)
+                memory = self._memories.new(0, "host", self.call, line)
+                return Pointer(buffer=memory.number)
         return number(type_, contents)
 
     def _structure(self, entry: BuiltEntry, contents: bytes, line: int) -> Argument:
-        pointers, left = [], bytearray(contents)
+        pointers, values = [], bytearray(contents)
         for at, address in words("b8", contents):
-            memory = self._pointed(entry, address, line) if address else None
+            memory = self._memory_at(entry, address, line) if address else None
             if memory is not None:
                 pointers.append(InnerPointer(at=at, buffer=memory.number, offset=address - memory.base))
-                left[at : at + POINTER_BYTES] = bytes(POINTER_BYTES)
-        return Structure(contents=base64.b64encode(left).decode(), pointers=pointers)
+                values[at : at + POINTER_BYTES] = bytes(POINTER_BYTES)
+        return Structure(contents=base64.b64encode(values).decode(), pointers=pointers)
 
-    def _pointed(self, entry: BuiltEntry, address: int, line: int) -> TakenMemory | None:
+    def _memory_at(self, entry: BuiltEntry, address: int, line: int) -> RecordedMemory | None:
         memory = self._memories.find(address)
         if memory is not None and memory.freed and not memory.is_given:
             raise outcomes.failed("exception", f"the launch gives {entry.name} memory that was freed before", line)
         return memory
 
-    def _variable(self, symbol: str, entry: BuiltEntry) -> TakenMemory:
+    def _variable(self, symbol: str, entry: BuiltEntry) -> RecordedMemory:
         """Return the buffer of a module's variable; its first use adds the initial contents to `initial`."""
         if symbol not in self._variables:
-            built = next(one for one in entry.variables if one.symbol == symbol)
-            own = next((one for one in self._memories.all if one.variable == symbol), None)
-            memory = own or self._memories.new(built.bytes, "device", -1, variable=symbol)
+            built = next(variable for variable in entry.variables if variable.symbol == symbol)
+            recorded = next((memory for memory in self._memories.all if memory.variable == symbol), None)
+            memory = recorded or self._memories.new(built.bytes, "device", -1, variable=symbol)
             self._variables[symbol] = memory
             contents = base64.b64decode(built.initial) if built.initial else bytes(memory.bytes)
             self.initial += self._constant(memory, 0, contents[: memory.bytes], 0)
         return self._variables[symbol]
 
-    # Copies and fills.
-
-    def _written(self, memory: TakenMemory, call: str, line: int) -> None:
-        if memory.is_given and not self._is_output(memory):
+    def _check_target(self, memory: RecordedMemory, call: str, line: int) -> None:
+        """Check that a call does not write to an input. Raises NoPlan."""
+        parameter = self._given[memory.given] if memory.is_given else None
+        if memory.is_given and not (isinstance(parameter, GivenTensor) and parameter.output):
             name = self._contents.parameters[memory.given].name
             raise outcomes.refused("input_written", call, f"{call} writes to the input `{name}`", line)
-
-    def _is_output(self, memory: TakenMemory) -> bool:
-        one = self._given[memory.given]
-        return isinstance(one, GivenTensor) and one.output
 
     def _fill(self, record: HostRecord, line: int) -> None:
         address, pitch, width, height, value, _ = record.numbers
         memory = self._memories.at(address)
-        self._written(memory, record.text.decode(errors="replace"), line)
+        self._check_target(memory, record.text.decode(errors="replace"), line)
         self.operations.append(views.fill(memory, address - memory.base, pitch, width, height, value & 255, line))
 
     def _copy(self, record: HostRecord, line: int) -> None:
-        """Add the operations of a copy. Copies in a loop stay separate, so that they can be timed. They are merged only
-        if a plan has no room for each, as no plan that is timed has so many."""
+        """Add the operations of a copy. Copies in a loop stay separate, so that they can be timed. They are merged if a
+        plan has no room for all of them; no plan that is timed has that many."""
         count, *steps = record.numbers[6:9]
         target_step, source_step = (step - 2 * INT64 if step >= INT64 else step for step in steps)
 
@@ -209,18 +204,20 @@ class Phase:
         target_at, source_at = target_at + further, source_at + source_further
         target, source = self._memories.at(target_at), self._memories.at(source_at)
         call = record.text.decode(errors="replace")
-        self._written(target, call, line)
-        self._check_whole(source, call, width, line)
+        self._check_target(target, call, line)
+        self._check_elements(source, call, width, line)
         to = views.Rows(target, target_at - target.base, target_pitch)
-        made = views.copy(to, views.Rows(source, source_at - source.base, source_pitch), width, height, line)
-        if not self._copies and (source.is_given or not views.is_whole(made.target, target)
-                                 or not views.is_in_order(made.source)):
+        copy = views.copy(to, views.Rows(source, source_at - source.base, source_pitch), width, height, line)
+        size = memory_span(copy.target.shape) * ITEM_BYTES[copy.target.dtype]
+        whole = not copy.target.offset and size == target.bytes
+        if not self._copies and not (whole and not source.is_given and views.is_in_order(copy.target)
+                                     and views.is_in_order(copy.source)):
             raise outcomes.refused("copy", call, f"{call} does a kernel's work here: launch one that copies", line)
-        return made
+        return copy
 
-    def _check_whole(self, source: TakenMemory, call: str, width: int, line: int) -> None:
-        one = self._given[source.given] if source.is_given else None
-        if isinstance(one, GivenTensor) and (item := ITEM_BYTES[one.dtype]) and width % item:
+    def _check_elements(self, source: RecordedMemory, call: str, width: int, line: int) -> None:
+        parameter = self._given[source.given] if source.is_given else None
+        if isinstance(parameter, GivenTensor) and (item := ITEM_BYTES[parameter.dtype]) and width % item:
             name = self._contents.parameters[source.given].name
             raise outcomes.failed("exception", f"{call} copies {width} byte{'s' * (width > 1)} of `{name}` and "
                                                f"ends within an element of {item} bytes", line)
@@ -230,7 +227,7 @@ class Phase:
         is filled with the same contents and copied."""
         target_at, target_pitch, _, source_pitch, width, height, _ = record.numbers
         target = self._memories.at(target_at)
-        self._written(target, "cudaMemcpy", line)
+        self._check_target(target, "cudaMemcpy", line)
         if size_of(texts[0]) != width * height:
             raise Malformed("a copy of other bytes than it says")
         offset = target_at - target.base
@@ -244,20 +241,20 @@ class Phase:
                 self.operations += self._constant(target, offset + row * target_pitch, part, line)
             return
         stage, start = self._staging.place(self._memories, record, self.call, line)
-        self._put(stage, start, found, line)
+        self._add_pieces(stage, start, found, line)
         pitch = source_pitch if self._staging.is_shared(record) else width
         self.operations.append(views.copy(
             views.Rows(target, offset, target_pitch), views.Rows(stage, start, pitch), width, height, line))
 
-    def _place(self, memory: TakenMemory, offset: int, texts: Sequence[bytes], line: int) -> None:
-        self._put(memory, offset, self._pieces(texts, line), line)
+    def _add_contents(self, memory: RecordedMemory, offset: int, texts: Sequence[bytes], line: int) -> None:
+        self._add_pieces(memory, offset, self._pieces(texts, line), line)
 
     def _pieces(self, texts: Sequence[bytes], line: int) -> list[Piece]:
         try:
             return pieces(texts, self._sources, self._seeds)
-        except Computed:
+        except ComputedBytes:
             names = " and ".join(f"`{self._contents.parameters[index].name}`"
-                                 for index in sorted({one.given for one in self._sources}))
+                                 for index in sorted({source.given for source in self._sources}))
             if not names:
                 raise outcomes.failed(
                     "exception", "host code copies something else to the GPU each time it is called, with the same "
@@ -274,7 +271,7 @@ class Phase:
         except TooManyPieces:
             raise outcomes.failed("too_large", _TOO_MANY, line) from None
 
-    def _put(self, memory: TakenMemory, offset: int, found: Sequence[Piece], line: int) -> None:
+    def _add_pieces(self, memory: RecordedMemory, offset: int, found: Sequence[Piece], line: int) -> None:
         """Add operations that write the pieces to memory."""
         for one in found:
             if isinstance(one, GatheredPiece):
@@ -283,14 +280,14 @@ class Phase:
             else:
                 self.operations += self._constant(memory, offset + one.at, one.contents, line)
 
-    def _constant(self, memory: TakenMemory, offset: int, contents: bytes, line: int) -> list[Operation]:
-        """Return operations that write these bytes: one `Data` if they differ and are all of a temporary, or else a
-        fill for each run of equal elements. Raises NoPlan for too many fills."""
-        filled = views.fills(memory, offset, contents, line)
+    def _constant(self, memory: RecordedMemory, offset: int, contents: bytes, line: int) -> list[Operation]:
+        """Return operations that write these bytes: a fill for each run of equal elements, or one `Data` if they fill a
+        temporary and differ. Raises NoPlan for too many fills."""
+        fills = views.fills(memory, offset, contents, line)
         whole = offset == 0 and len(contents) == memory.bytes and not memory.is_given
-        if len(filled) == 1 or not whole or len(contents) > DATA_BYTES:
-            if len(filled) > views.MOST_FILLS:
+        if len(fills) == 1 or not whole or len(contents) > DATA_BYTES:
+            if len(fills) > views.MOST_FILLS:
                 raise outcomes.failed("too_large", "host code copies more constants than a plan holds: compute them in "
                                                    "a kernel", line)
-            return list(filled)
+            return list(fills)
         return [Data(buffer=memory.number, contents=base64.b64encode(contents).decode(), line=line)]

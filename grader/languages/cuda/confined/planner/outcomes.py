@@ -26,14 +26,14 @@ class NoPlan(Exception):
 
 def refused(why: Refusal, operator: str, sentence: str, line: int) -> NoPlan:
     return NoPlan(Refused(
-        seq=0, why=why, operator=_cut(operator, 200), line=_line(line), traceback=_said(line, sentence)))
+        seq=0, why=why, operator=_cut(operator, 200), line=_line(line), traceback=_traceback(line, sentence)))
 
 
 def failed(failure: str, message: str, line: int = 0) -> NoPlan:
     known = failure if failure in _FAILURES else "exception"
     return NoPlan(Failed(
         seq=0, failure=known, message=_cut(message, _MESSAGE), line=_line(line),  # type: ignore[arg-type]
-        traceback=_said(line, message) if line else ""))
+        traceback=_traceback(line, message) if line else ""))
 
 
 def ending(recording: Recording, lines: HostLines) -> NoPlan | None:
@@ -51,8 +51,12 @@ def ending(recording: Recording, lines: HostLines) -> NoPlan | None:
     if last.kind == Kind.FAILED:
         failure, sentence = last.lines(2)
         # Host code that ends after a CUDA error ends because of that error.
-        return _told(error, lines) if error is not None and failure == "exception" else failed(failure, sentence, line)
-    return _told(error, lines) if error is not None else None
+        if error is None or failure != "exception":
+            return failed(failure, sentence, line)
+    if error is None:
+        return None
+    return failed("out_of_memory" if error.numbers[1] == _OUT_OF_MEMORY else "exception",
+                  error.text.decode(errors="replace"), lines.line(error.frames))
 
 
 def _error(records: Sequence[HostRecord]) -> HostRecord | None:
@@ -73,16 +77,11 @@ def is_error(record: HostRecord) -> bool:
     return record.kind == Kind.ERROR and record.numbers[0] < HARMLESS
 
 
-def _told(error: HostRecord, lines: HostLines) -> NoPlan:
-    failure = "out_of_memory" if error.numbers[1] == _OUT_OF_MEMORY else "exception"
-    return failed(failure, error.text.decode(errors="replace"), lines.line(error.frames))
-
-
 def _line(line: int) -> int:
     return min(line, 10_000_000)
 
 
-def _said(line: int, sentence: str) -> str:
+def _traceback(line: int, sentence: str) -> str:
     return _cut(f"line {line}: {sentence}" if line else sentence, _MESSAGE)
 
 

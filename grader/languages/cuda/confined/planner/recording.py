@@ -41,7 +41,7 @@ class Recording:
     def phases(self) -> list[list[HostRecord]]:
         return [self.loading, *self.calls]
 
-    def asked(self) -> list[HostRecord]:
+    def resource_queries(self) -> list[HostRecord]:
         return [record for phase in self.phases() for record in phase if record.kind == Kind.ASKED]
 
 
@@ -53,7 +53,7 @@ def record(session: child.CallSession, seeds: Sequence[int], until: float) -> It
     try:
         while begun or left:
             while left and len(begun) < SIDE_BY_SIDE:
-                begun.append(_begun(session, left.popleft(), until))
+                begun.append(_start(session, left.popleft(), until))
             yield _recording(session, begun.popleft(), until)
     finally:
         for one in begun:
@@ -67,7 +67,7 @@ class _Recorder(NamedTuple):
     reading: int
 
 
-def _begun(session: child.CallSession, seed: int, until: float) -> _Recorder:
+def _start(session: child.CallSession, seed: int, until: float) -> _Recorder:
     reading, writing = os.pipe2(os.O_CLOEXEC)
     try:
         pid = os.fork()
@@ -84,25 +84,25 @@ def _begun(session: child.CallSession, seed: int, until: float) -> _Recorder:
 
 def _recording(session: child.CallSession, begun: _Recorder, until: float) -> Recording:
     try:
-        made, up = _read(begun.reading, begun.pid, until + _GRACE)
+        made, up = _read_output(begun.reading, begun.pid, until + _GRACE)
     finally:
         os.close(begun.reading)
         _end(begun.pid)
-    found = Recording(begun.seed, up=up)
+    recording = Recording(begun.seed, up=up)
     for one in read_records(made):
         if one.kind == Kind.CALL:
-            found.calls.append([])
+            recording.calls.append([])
         elif one.kind in _LAST:
-            found.last = one
+            recording.last = one
             break
         else:
-            (found.calls[-1] if found.calls else found.loading).append(one)
-    if found.last is not None and found.last.kind == Kind.END and len(found.calls) != len(session.calls):
+            (recording.calls[-1] if recording.calls else recording.loading).append(one)
+    if recording.last is not None and recording.last.kind == Kind.END and len(recording.calls) != len(session.calls):
         raise Malformed("it has ended before its calls")
-    return found
+    return recording
 
 
-def _read(reading: int, pid: int, until: float) -> tuple[bytes, bool]:
+def _read_output(reading: int, pid: int, until: float) -> tuple[bytes, bool]:
     """Return what the child writes until it has ended, and whether its time was up before."""
     made, ended = bytearray(), False
     poll = select.poll()

@@ -77,19 +77,19 @@ class HostRecord:
 def read_records(made: bytes) -> list[HostRecord]:
     """Return the records of a recording. Raises Malformed for what no runtime writes. A record that is cut off at the
     end is left out."""
-    found: list[HostRecord] = []
+    records: list[HostRecord] = []
     at = 0
     while at + _HEAD.size <= len(made):
         kind, frames, numbers, size = _HEAD.unpack_from(made, at)
         if kind not in _NUMBERS or frames > _MOST_FRAMES or numbers != _NUMBERS[Kind(kind)]:
             raise Malformed("a record that no runtime writes")
-        if len(found) == MOST_RECORDS:
+        if len(records) == MOST_RECORDS:
             raise Malformed(f"more than {MOST_RECORDS:,} records")
         at += _HEAD.size
         end = at + 8 * (frames + numbers) + size
         if end > len(made):
             break
         words = struct.unpack_from(f"<{frames + numbers}Q", made, at)
-        found.append(HostRecord(Kind(kind), words[:frames], words[frames:], made[at + 8 * (frames + numbers) : end]))
+        records.append(HostRecord(Kind(kind), words[:frames], words[frames:], made[at + 8 * (frames + numbers) : end]))
         at = end
-    return found
+    return records

@@ -43,7 +43,7 @@ class ConstantPiece:
 Piece = GatheredPiece | ConstantPiece
 
 
-class Computed(Exception):
+class ComputedBytes(Exception):
     """Error: bytes are neither of a host input nor constant."""
 
 
@@ -69,27 +69,27 @@ class TooManyPieces(Exception):
 
 def size_of(packed: bytes) -> int:
     """Return the number of bytes that host code has made. Raises Malformed."""
-    return sum(one.size for one in _unpacked(packed))
+    return sum(run.size for run in _unpacked(packed))
 
 
 def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int]) -> list[Piece]:
     """Return the pieces, in order, of bytes that host code has made; `packed` has them under each seed, as
-    builder/runtime/tokens.c packs them. Raises Computed, PastTheEnd, CutOff, TooManyPieces, Malformed."""
+    builder/runtime/tokens.c packs them. Raises ComputedBytes, PastTheEnd, CutOff, TooManyPieces, Malformed."""
     found: list[Piece] = []
     runs: list[_TokenRun] = []
     at = 0
     for parts in zip_longest(*map(_unpacked, packed)):
         first = parts[0]
-        if first is None or any(one is None or (one.run, one.size) != (first.run, first.size) for one in parts):
-            raise Computed
+        if first is None or any(part is None or (part.run, part.size) != (first.run, first.size) for part in parts):
+            raise ComputedBytes
         if first.run is not None:
             runs.append(_run(first.run, sources, at))
         else:
-            for one in _told([part.contents for part in parts], sources, seeds, at):
-                if isinstance(one, _TokenRun):
-                    runs.append(one)
+            for piece in _unpacked_pieces([part.contents for part in parts], sources, seeds, at):
+                if isinstance(piece, _TokenRun):
+                    runs.append(piece)
                 else:
-                    found += [*_rows(runs), one]
+                    found += [*_rows(runs), piece]
                     runs = []
         if len(runs) + len(found) > 2 * MOST_PIECES:
             raise TooManyPieces
@@ -101,7 +101,7 @@ def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Seque
 
 
 @dataclass(frozen=True)
-class _Packed:
+class _PackedRun:
     """Run of tokens (tag of the input, first word, step, number of words), or other bytes. `size` is in bytes."""
 
     run: tuple[int, int, int, int] | None
@@ -118,7 +118,7 @@ class _TokenRun:
     count: int
 
 
-def _unpacked(packed: bytes) -> Iterator[_Packed]:
+def _unpacked(packed: bytes) -> Iterator[_PackedRun]:
     at = 0
     while at < len(packed):
         if at + _NUMBERS.size > len(packed):
@@ -126,34 +126,34 @@ def _unpacked(packed: bytes) -> Iterator[_Packed]:
         tag, first, step, count = _NUMBERS.unpack_from(packed, at)
         at += _NUMBERS.size
         if tag:
-            yield _Packed((tag, first, step, count), b"", WORD * count)
+            yield _PackedRun((tag, first, step, count), b"", WORD * count)
             continue
         if at + count > len(packed):
             raise Malformed("bytes that no runtime packs")
-        yield _Packed(None, packed[at : at + count], count)
+        yield _PackedRun(None, packed[at : at + count], count)
         at += count
 
 
 def _run(numbers: tuple[int, int, int, int], sources: Sequence[TokenSource], at: int) -> _TokenRun:
     tag, first, step, count = numbers
-    source = next((one for one in sources if (one.call + 1) << 16 | (one.given + 1) == tag), None)
+    source = next((source for source in sources if (source.call + 1) << 16 | (source.given + 1) == tag), None)
     if source is None or not count or first + (count - 1) * step >= source.words:
         raise Malformed("tokens of no host input")
     return _TokenRun(at, source, first, step, count)
 
 
-def _told(
+def _unpacked_pieces(
     made: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int], at: int
 ) -> Iterator[_TokenRun | ConstantPiece]:
     """Yield the pieces of bytes that are not packed as a run; `at` is the offset of the first byte."""
     size = len(made[0])
-    if all(one == made[0] for one in made[1:]):
+    if all(contents == made[0] for contents in made[1:]):
         yield ConstantPiece(at, made[0])
         return
     whole = size // WORD * WORD
-    if any(one[whole:] != made[0][whole:] for one in made):
+    if any(contents[whole:] != made[0][whole:] for contents in made):
         raise CutOff(at + size)
-    words = [numpy.frombuffer(one, "<u4", size // WORD) for one in made]
+    words = [numpy.frombuffer(contents, "<u4", size // WORD) for contents in made]
     owner, place = _owners(words, sources, seeds)
     for begin, end in _stretches(owner):
         if owner[begin] < 0:
@@ -167,23 +167,23 @@ def _told(
 
 
 def _owners(words: Sequence[Words], sources: Sequence[TokenSource], seeds: Sequence[int]) -> tuple[Places, Places]:
-    """Return the index of each word's source, -1 for a constant, and the word's index in that source. Raises Computed,
-    PastTheEnd."""
+    """Return the index of each word's source, -1 for a constant, and the word's index in that source. Raises
+    ComputedBytes, PastTheEnd."""
     owner = numpy.full(len(words[0]), -2, numpy.int64)
     place = numpy.zeros(len(words[0]), numpy.int64)
     for index, source in enumerate(sources):
         first = source.places(words[0], seeds[0])
         same = first >= 0
-        for one, seed in zip(words[1:], seeds[1:], strict=True):
-            same &= source.places(one, seed) == first
+        for word, seed in zip(words[1:], seeds[1:], strict=True):
+            same &= source.places(word, seed) == first
         same &= owner == -2
         if (first[same] >= source.words).any():
             raise PastTheEnd(source)
         owner[same], place[same] = index, first[same]
-    constant = numpy.logical_and.reduce([one == words[0] for one in words]) & (owner == -2)
+    constant = numpy.logical_and.reduce([numbers == words[0] for numbers in words]) & (owner == -2)
     owner[constant] = -1
     if (owner == -2).any():
-        raise Computed
+        raise ComputedBytes
     return owner, place
 
 
@@ -199,16 +199,16 @@ def _rows(runs: Sequence[_TokenRun]) -> list[Piece]:
     found: list[Piece] = []
     index = 0
     while index < len(runs):
-        one, last = runs[index], index + 1
-        step = runs[last].first - one.first if last < len(runs) else 0
+        run, last = runs[index], index + 1
+        step = runs[last].first - run.first if last < len(runs) else 0
         while last < len(runs) and runs[last] == replace(
-                one, at=one.at + (last - index) * WORD * one.count, first=one.first + (last - index) * step):
+                run, at=run.at + (last - index) * WORD * run.count, first=run.first + (last - index) * step):
             last += 1
         if step < 0 and last - index < FEWEST_BACKWARDS:
             last = index + 1
         rows = last - index
-        shape, strides = ((one.count,), (one.stride,)) if rows == 1 else ((rows, one.count), (step, one.stride))
-        found.append(GatheredPiece(one.at, one.source, one.first, shape, strides))
+        shape, strides = ((run.count,), (run.stride,)) if rows == 1 else ((rows, run.count), (step, run.stride))
+        found.append(GatheredPiece(run.at, run.source, run.first, shape, strides))
         index = last
     return found
 
@@ -217,17 +217,17 @@ def _runs(place: Places, most: int) -> list[tuple[int, int, int]]:
     """Return (first, stride, count) of runs; a stride is 0 for a single word."""
     steps = numpy.diff(place)
     # Words at which the step changes, and the last word.
-    turns = numpy.append(numpy.flatnonzero(steps[1:] != steps[:-1]) + 1, len(place) - 1)
-    found: list[tuple[int, int, int]] = []
+    changes = numpy.append(numpy.flatnonzero(steps[1:] != steps[:-1]) + 1, len(place) - 1)
+    stretches: list[tuple[int, int, int]] = []
     begin = 0
     while begin < len(place):
         end, stride = begin, 0
         if begin < len(steps):
-            turn = int(turns[numpy.searchsorted(turns, begin + 1)])
-            if steps[begin] >= 0 or turn - begin + 1 >= FEWEST_BACKWARDS:
-                end, stride = turn, int(steps[begin])
-        found.append((int(place[begin]), stride, end - begin + 1))
-        if len(found) > most:
+            change = int(changes[numpy.searchsorted(changes, begin + 1)])
+            if steps[begin] >= 0 or change - begin + 1 >= FEWEST_BACKWARDS:
+                end, stride = change, int(steps[begin])
+        stretches.append((int(place[begin]), stride, end - begin + 1))
+        if len(stretches) > most:
             raise TooManyPieces
         begin = end + 1
-    return found
+    return stretches

@@ -14,9 +14,8 @@ WORD = 4
 _FIRST, _SECOND = 0x9E3779B1, 0x85EBCA6B
 _PAGE = 4096
 _LARGEST, _SMALLEST = 1, 2
-LOOKS = 3
-"""The number of ways in which host inputs can look: the last two bits of a seed choose one, see
-builder/runtime/tokens.c."""
+TOKEN_SIZES = 3
+"""The sizes of tokens, of which the last two bits of a seed choose one: see builder/runtime/tokens.c."""
 _MASK = (1 << 64) - 1
 Words = numpy.typing.NDArray[numpy.uint32]
 Places = numpy.typing.NDArray[numpy.int64]

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy
 
-from grader.languages.cuda.confined.planner.memories import Memories, TakenMemory
+from grader.languages.cuda.confined.planner.memories import Memories, RecordedMemory
 from grader.languages.cuda.confined.planner.records import HostRecord
 from grader.languages.cuda.confined.planner.staging import GatheredPiece
 from grader.languages.cuda.confined.planner.tokens import WORD
-from grader.plan.plan import ITEM_BYTES, Copy, DType, Fill, View, spanned
+from grader.plan.plan import ITEM_BYTES, Copy, DType, Fill, View, memory_span
 
 MOST_FILLS = 4096
 # Element types: copies change no bits, so any type of the size will do; fills take an integer.
@@ -23,7 +23,7 @@ _FILLED: tuple[DType, ...] = ("int32", "uint8")
 class Rows:
     """Rows of a copy in a memory: `offset` of the first, and `pitch` from row to row, in bytes."""
 
-    memory: TakenMemory
+    memory: RecordedMemory
     offset: int
     pitch: int
 
@@ -38,33 +38,33 @@ def _rows(rows: Rows, width: int, height: int, dtype: DType) -> View:
 
 
 def _widest(dtypes: Sequence[DType], sizes: Sequence[int]) -> DType:
-    return next(one for one in dtypes if not any(size % ITEM_BYTES[one] for size in sizes))
+    return next(dtype for dtype in dtypes if not any(size % ITEM_BYTES[dtype] for size in sizes))
 
 
 def copy(target: Rows, source: Rows, width: int, height: int, line: int) -> Copy:
     pitches = [target.pitch, source.pitch] if height > 1 else []
     dtype = _widest(_COPIED, [target.offset, source.offset, width, *pitches])
-    one, other = _rows(target, width, height, dtype), _rows(source, width, height, dtype)
-    if len(one.shape) < len(other.shape):
-        one = _as_matrix(one, other)
-    elif len(other.shape) < len(one.shape):
-        other = _as_matrix(other, one)
-    return Copy(source=other, target=one, line=line)
+    view, other = _rows(target, width, height, dtype), _rows(source, width, height, dtype)
+    if len(view.shape) < len(other.shape):
+        view = _as_matrix(view, other)
+    elif len(other.shape) < len(view.shape):
+        other = _as_matrix(other, view)
+    return Copy(source=other, target=view, line=line)
 
 
 def repeated(first: Copy, last: Copy, count: int) -> Copy | None:
     """Return `count` copies at equal distances as one copy, from the first and the last; None if there is no such
     view."""
     merged = []
-    for one, other in ((first.source, last.source), (first.target, last.target)):
-        item = ITEM_BYTES[one.dtype]
-        step, rest = divmod(other.offset - one.offset, item * (count - 1))
-        if one.buffer != other.buffer or one.dtype != other.dtype or rest or step < 0:
+    for view, other in ((first.source, last.source), (first.target, last.target)):
+        item = ITEM_BYTES[view.dtype]
+        step, rest = divmod(other.offset - view.offset, item * (count - 1))
+        if view.buffer != other.buffer or view.dtype != other.dtype or rest or step < 0:
             return None
-        merged.append(one.model_copy(update={"shape": [count, *one.shape], "strides": [step, *one.strides]}))
+        merged.append(view.model_copy(update={"shape": [count, *view.shape], "strides": [step, *view.strides]}))
     source, target = merged
     # If pieces overlap, one copy does not write them in order.
-    apart = target.strides[0] >= spanned(target.shape[1:], target.strides[1:])
+    apart = target.strides[0] >= memory_span(target.shape[1:], target.strides[1:])
     return first.model_copy(update={"source": source, "target": target}) if apart else None
 
 
@@ -72,17 +72,12 @@ def _as_matrix(dense: View, like: View) -> View:
     return dense.model_copy(update={"shape": like.shape, "strides": [like.shape[1], 1]})
 
 
-def is_whole(view: View, memory: TakenMemory) -> bool:
-    return (is_in_order(view) and not view.offset
-            and ITEM_BYTES[view.dtype] * int(numpy.prod(view.shape)) == memory.bytes)
-
-
 def is_in_order(view: View) -> bool:
     """Return whether elements follow one another in memory."""
     return len(view.shape) == 1 or view.shape[0] == 1 or view.strides[0] == view.shape[1]
 
 
-def gather(source: TakenMemory, piece: GatheredPiece, target: TakenMemory, at: int, line: int) -> Copy:
+def gather(source: RecordedMemory, piece: GatheredPiece, target: RecordedMemory, at: int, line: int) -> Copy:
     """Return the copy of a piece of a host input to the place where host code has put it."""
     strides = [1]
     for size in reversed(piece.shape[1:]):
@@ -96,14 +91,14 @@ def gather(source: TakenMemory, piece: GatheredPiece, target: TakenMemory, at: i
         target=View(buffer=target.number, offset=at, shape=shape, strides=strides, dtype="float32"), line=line)
 
 
-def fill(memory: TakenMemory, offset: int, pitch: int, width: int, height: int, value: int, line: int) -> Fill:
+def fill(memory: RecordedMemory, offset: int, pitch: int, width: int, height: int, value: int, line: int) -> Fill:
     """Return the fill of some rows with a byte."""
     dtype = _widest(_FILLED, [offset, width, *([pitch] if height > 1 else [])])
     pattern = int.from_bytes(bytes([value]) * ITEM_BYTES[dtype], "little", signed=dtype == "int32")
     return Fill(target=_rows(Rows(memory, offset, pitch), width, height, dtype), value=pattern, line=line)
 
 
-def fills(memory: TakenMemory, offset: int, contents: bytes, line: int) -> list[Fill]:
+def fills(memory: RecordedMemory, offset: int, contents: bytes, line: int) -> list[Fill]:
     """Return bytes as fills, one for each run of equal elements, at most MOST_FILLS + 1 of them."""
     dtype = _widest(_FILLED, [offset, len(contents)])
     values = numpy.frombuffer(contents, "<i4" if dtype == "int32" else "u1")
@@ -121,13 +116,13 @@ class Staging:
     """Buffers that stand for host code's own memory: one for each stretch that its copies read."""
 
     _stretches: list[tuple[int, int]] = field(default_factory=list)
-    _buffers: dict[int, TakenMemory] = field(default_factory=dict)
+    _buffers: dict[int, RecordedMemory] = field(default_factory=dict)
 
     @classmethod
     def of(cls, records: Sequence[HostRecord]) -> Staging:
         """Return the staging for the copies of a call."""
         found: list[tuple[int, int]] = []
-        for begin, end in sorted(_extent(one) for one in records if cls.is_shared(one)):
+        for begin, end in sorted(_extent(record) for record in records if cls.is_shared(record)):
             if found and begin <= found[-1][1]:
                 found[-1] = found[-1][0], max(end, found[-1][1])
             else:
@@ -139,12 +134,12 @@ class Staging:
         """Return whether a copy's rows lie side by side; otherwise the copy gets a buffer of its own."""
         return record.numbers[5] == 1 or record.numbers[3] == record.numbers[4]
 
-    def place(self, memories: Memories, record: HostRecord, call: int, line: int) -> tuple[TakenMemory, int]:
+    def place(self, memories: Memories, record: HostRecord, call: int, line: int) -> tuple[RecordedMemory, int]:
         """Return the buffer that a copy reads, and the offset of its first byte."""
         begin, end = _extent(record)
         if not self.is_shared(record):
             return memories.new(end - begin, "host", call, line), 0
-        low, high = next(one for one in self._stretches if one[0] <= begin < one[1])
+        low, high = next(stretch for stretch in self._stretches if stretch[0] <= begin < stretch[1])
         if low not in self._buffers:
             self._buffers[low] = memories.new(high - low, "host", call, line)
         return self._buffers[low], begin - low

@@ -13,7 +13,7 @@ import torch
 from grader.host.handles import GPU, Handle, memory_of
 from grader.host.record import session
 from grader.languages.numba.confined import api
-from grader.plan.plan import spanned
+from grader.plan.plan import memory_span
 
 
 class NumbaArray:
@@ -178,7 +178,7 @@ def on_device(value: Any) -> Handle | None:
     """Return the tensor of an argument that a kernel takes as an array; None if it is no array, or lies on the host.
     """
     if isinstance(value, NumbaArray):
-        return cast(Handle, value.tensor)
+        return cast("Handle", value.tensor)
     return value if isinstance(value, Handle) and memory_of(value).place == "device" else None
 
 
@@ -195,11 +195,12 @@ def type_of(value: Any) -> Any:
 
 def made(shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C", *, pinned: bool = False) -> Any:
     """Return a new tensor, on the device or in pinned memory, as NumPy's arguments describe it."""
-    sizes = [int(one) for one in shape] if isinstance(shape, (tuple, list)) else [operator.index(shape)]
+    sizes = [int(size) for size in shape] if isinstance(shape, (tuple, list)) else [operator.index(shape)]
     kind, place = torch_dtype(dtype), {"device": "cpu", "pin_memory": True} if pinned else {"device": GPU}
     if strides is not None:
-        steps = [int(one) // kind.itemsize for one in (strides if isinstance(strides, (tuple, list)) else [strides])]
-        room = torch.empty(spanned(sizes, steps), dtype=kind, **place)
+        steps = [int(stride) // kind.itemsize
+                 for stride in (strides if isinstance(strides, (tuple, list)) else [strides])]
+        room = torch.empty(memory_span(sizes, steps), dtype=kind, **place)
         return room.as_strided(sizes, steps)
     if order == "F":
         return torch.empty(sizes[::-1], dtype=kind, **place).permute(*range(len(sizes))[::-1])

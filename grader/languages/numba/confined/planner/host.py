@@ -30,8 +30,8 @@ class NumbaHost:
     def tuners(self) -> list[Tuner]:
         return []
 
-    def forget(self) -> None:
-        self.launches.forget()
+    def reset(self) -> None:
+        self.launches.reset()
 
     def begin_case(self) -> None:
         """Do nothing: nothing tunes."""

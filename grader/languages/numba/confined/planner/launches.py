@@ -59,8 +59,8 @@ class NumbaKernel:
 class NumbaResources:
     """The resources of a kernel, under Numba's names."""
 
-    def __init__(self, known: Resources, shared: int) -> None:
-        self.regs_per_thread, self.local_mem_per_thread = known.registers, known.spills
+    def __init__(self, resources: Resources, shared: int) -> None:
+        self.regs_per_thread, self.local_mem_per_thread = resources.registers, resources.spills
         self.shared_mem_per_block, self.const_mem_size, self.max_threads_per_block = shared, 0, 1024
 
 
@@ -69,10 +69,10 @@ class NumbaLaunches:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.forget()
+        self.reset()
 
-    def forget(self) -> None:
-        """Forget all kernels, before a file is loaded."""
+    def reset(self) -> None:
+        """Clear all kernels, before a file is loaded."""
         self.kernels: list[NumbaKernel] = []
         self._planned: dict[int, tuple[Any, NumbaKernel]] = {}
         # The import records the plan's setup.
@@ -90,11 +90,11 @@ class NumbaLaunches:
             part for kind, value in zip(kernel.argument_types, args, strict=True) for part in self._passed(kind, value)]
         arguments += [self._pointer(variable) for variable in self._variables(made)]
         self.session.record(Launch(
-            kernel=self.kernels.index(made), grid=cast(Any, grid), block=cast(Any, block), shared=int(sharedmem),
+            kernel=self.kernels.index(made), grid=cast("Any", grid), block=cast("Any", block), shared=int(sharedmem),
             arguments=arguments, cooperative=made.cooperative, line=self.session.line()), stream=stream_number(stream))
 
     def resources(self, kernel: Any) -> NumbaResources:
-        """Return what host code is told of a kernel's resources."""
+        """Return a kernel's resources for host code."""
         made = self._of(kernel)
         known = self.session.answers.resources.get(kernel_key(made.plan)) if self.session.answers.resources else None
         if known is None:
@@ -104,9 +104,9 @@ class NumbaLaunches:
     def cooperative(self, kernel: Any, blockdim: Any, dynsmemsize: int = 0) -> int:
         """Return the number of blocks that the device holds at a time."""
         threads = prod(blockdim) if isinstance(blockdim, (tuple, list)) else int(blockdim)
-        known = self.resources(kernel)
+        resources = self.resources(kernel)
         fits, _ = occupancy(
-            self.session.device, threads, known.regs_per_thread, known.shared_mem_per_block + dynsmemsize)
+            self.session.device, threads, resources.regs_per_thread, resources.shared_mem_per_block + dynsmemsize)
         return fits * self.session.device.multi_processor_count
 
     def _of(self, kernel: Any) -> NumbaKernel:
@@ -138,11 +138,11 @@ class NumbaLaunches:
                 "pass fewer arrays")
         plan = Kernel(language="numba", name=function.__name__[:200], symbol=entry.symbol,
                       line=entry.line or code.co_firstlineno, text=entry.text, signature=list(entry.signature))
-        made = NumbaKernel(entry, plan, bool(kernel.cooperative))
-        self.kernels.append(made)
+        numba_kernel = NumbaKernel(entry, plan, bool(kernel.cooperative))
+        self.kernels.append(numba_kernel)
         # Kept, so that no other kernel gets its id.
-        self._planned[id(kernel)] = kernel, made
-        return made
+        self._planned[id(kernel)] = kernel, numba_kernel
+        return numba_kernel
 
     def _check(self, grid: Sequence[int], block: Sequence[int], most: int) -> None:
         """Raise ValueError for a launch that the driver refuses."""
@@ -186,7 +186,7 @@ class NumbaLaunches:
         number -= (1 << bits) * (name[0] == "i" and number >> bits - 1)
         if self.session.at(number) is not None:
             self.session.refuse("address", "data_ptr")
-        return Integer(type=cast(Any, _INTEGERS[name]), value=number)
+        return Integer(type=cast("Any", _INTEGERS[name]), value=number)
 
     def _pointer(self, tensor: Handle) -> Pointer:
         memory = memory_of(tensor)
@@ -204,8 +204,8 @@ class NumbaLaunches:
             call, operations, session.call, session.operations = session.call, session.operations, 0, self._setup
             try:
                 kernel.variables = [
-                    handles.adopt(torch.frombuffer(bytearray(one.contents), dtype=torch.uint8), "device")
-                    for one in kernel.entry.variables]
+                    handles.adopt(torch.frombuffer(bytearray(variable.contents), dtype=torch.uint8), "device")
+                    for variable in kernel.entry.variables]
             finally:
                 session.call, session.operations = call, operations
         return kernel.variables

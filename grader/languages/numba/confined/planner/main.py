@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from grader.home import with_extra
 from grader.host import planner
 from grader.languages.numba.packages import problem
 from grader.plan.frames import Channel
@@ -12,14 +13,16 @@ from grader.plan.frames import Channel
 _HOST = "grader.languages.numba.confined.planner.host"
 
 
-def prepare() -> None:
-    """Import Numba and compile a first kernel in the process that planners are forked from, where it is installed."""
+def prepare() -> str:
+    """Import Numba and compile a first kernel in the process that planners are forked from, where it is installed.
+    Returns the reason if Numba is installed and compiles nothing; files in other languages are judged all the same."""
     if problem():
-        return
+        return ""
     try:
         import_module(_HOST).api.compile_first()
     except Exception as error:
-        raise RuntimeError(f"Numba compiles no kernel: {type(error).__name__}: {error}") from error
+        return f"Numba compiles no kernel ({type(error).__name__}: {error}); {with_extra('numba')}"
+    return ""
 
 
 def serve(channel: Channel) -> None:

@@ -1,9 +1,8 @@
-"""The way from a kernel's text to machine code: Triton's own stages, then the assembler that Triton brings."""
+"""The way from a kernel's text to PTX: Triton's own stages."""
 
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,18 +13,11 @@ from grader.languages.cuda import text as machine
 from grader.languages.triton.confined import api
 from grader.languages.triton.options import options_of
 from grader.languages.triton.text import descriptor
-from grader.plan import children
-from grader.plan.compiled import DescriptorPart, Metadata, Operand, Plain, ScratchAddress, TensorMap, Zeros
+from grader.plan.compiled import DescriptorPart, Metadata, Operand, PlainArgument, ScratchAddress, TensorMap, Zeros
 from grader.plan.plan import Kernel, Malformed
 
 # Triton numbers the types of tensor maps as the device has them; the host's numbers differ in these.
 _HOST_TYPES = {8: 10, 9: 8, 10: 9}
-# The most bytes that ptxas may print about a kernel; a name in its text may have a megabyte.
-_MOST_SAID = 8 << 20
-
-
-class AssemblerError(Exception):
-    """An error: ptxas failed; the text is the message of ptxas."""
 
 
 def canonical(texts: Sequence[str], capability: int) -> list[str]:
@@ -94,7 +86,7 @@ def metadata_of(triton: Mapping[str, Any], signature: Sequence[str]) -> Metadata
     operands: list[Operand] = []
     for number, entry in enumerate(signature):
         described = descriptor(entry)
-        operands += [Plain(argument=number)] if described is None else _descriptor(
+        operands += [PlainArgument(argument=number)] if described is None else _descriptor(
             number, len(described[1]), maps.pop(0) if maps else None)
     # The last is a profiler's scratch memory.
     operands += [ScratchAddress(bytes=triton["global_scratch_size"]), Zeros(bytes=8)]
@@ -144,26 +136,3 @@ def _file(text: str) -> Iterator[str]:
         path.write_text(text)
         yield str(path)
 
-
-def assemble(ptx: str, capability: int, *, fusion: bool) -> tuple[bytes, str]:
-    """Return machine code, and the message of ptxas about it. `fusion`: products and sums may be fused. Raises
-    AssemblerError if ptxas fails, TimeoutError if it uses up its processor time."""
-    with TemporaryDirectory() as folder:
-        source, result = Path(folder) / "kernel.ptx", Path(folder) / "kernel.cubin"
-        source.write_text(ptx)
-        ptxas, name = api.assembler(capability)
-        fused = [] if fusion else ["--fmad=false"]
-        command = [ptxas, "-v", *fused, f"--gpu-name={name}", str(source), "-o", str(result)]
-        try:
-            ended = children.run(command, most=_MOST_SAID)
-        except children.TooMuchError:
-            raise AssemblerError("ptxas has more to say than is read") from None
-        said = ended.errors.decode(errors="replace")
-        if ended.status == -signal.SIGXCPU:
-            raise TimeoutError
-        if ended.status:
-            # The message names lines of a text that nobody is shown.
-            lines = [line.partition("; ")[2] if line.startswith(f"{source}, line ") else line
-                     for line in said.strip().split("\n")]
-            raise AssemblerError("\n".join(lines) or f"ptxas ended with status {ended.status}")
-        return result.read_bytes(), said

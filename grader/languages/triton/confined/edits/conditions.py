@@ -11,14 +11,6 @@ from grader.plan.messages import GivenTensor
 _FOREIGN = frozenset({"math", "torch", "np", "numpy", "F", "libdevice", "jnp"})
 
 
-def both(*conditions: Condition) -> Condition:
-    return lambda m: all(condition(m) for condition in conditions)
-
-
-def neither(*conditions: Condition) -> Condition:
-    return lambda m: not any(condition(m) for condition in conditions)
-
-
 def name(*parts: str) -> Condition:
     return lambda m: all(isinstance(m[part], ast.Name) for part in parts)
 
@@ -36,12 +28,39 @@ def kept(part: str) -> Condition:
 
 
 def without(*keywords: str) -> Condition:
-    return lambda m: all(keyword_of(m["it"], one) is None for one in keywords)  # type: ignore[arg-type]
+    return lambda m: all(keyword_of(m["it"], keyword) is None for keyword in keywords)  # type: ignore[arg-type]
 
 
 def calls(*functions: str) -> Condition:
     """Return whether the unit calls one of these functions."""
-    return lambda m: any(called(one) in functions for one in m.unit.calls)
+    return lambda m: any(called(call) in functions for call in m.unit.calls)
+
+
+def block_pointer(rank: int) -> Condition:
+    """Return whether `p` is a block pointer of this rank, and at most one axis `c` is checked. If an axis is checked, a
+    pointer of unknown origin counts as one of two axes."""
+    def holds(m: Match) -> bool:
+        node, seen, checked = m["p"], set[str](), m.parts.get("c")
+        if checked is not None and not (isinstance(checked, ast.Tuple | ast.List) and len(checked.elts) <= 1):
+            return False
+        while isinstance(node, ast.Name) or (called(node) == "advance" and isinstance(node, ast.Call) and node.args):
+            if isinstance(node, ast.Call):
+                node = node.args[0]
+            elif node.id in seen or node.id not in m.unit.wholes:
+                break
+            else:
+                seen.add(node.id)
+                node = m.unit.wholes[node.id]
+        if not isinstance(node, ast.Call) or called(node) != "make_block_ptr":
+            return rank == 2 and checked is not None
+        shape = keyword_of(node, "block_shape")
+        return rank == (len(shape.elts) if isinstance(shape, ast.Tuple | ast.List) else 2)
+    return holds
+
+
+def in_memory(m: Match) -> bool:
+    """Return whether `a` is a name, and an element of it is loaded, or stored by a statement."""
+    return isinstance(m["a"], ast.Name) and not isinstance(getattr(m.node, "ctx", None), ast.Store)
 
 
 def a_call(part: str, function: str) -> Condition:
@@ -54,7 +73,7 @@ def single(part: str) -> Condition:
 
 
 def no_difference(m: Match) -> bool:
-    return not (isinstance(one := m["x"], ast.BinOp) and isinstance(one.op, ast.Sub))
+    return not (isinstance(node := m["x"], ast.BinOp) and isinstance(node.op, ast.Sub))
 
 
 def no_pointer_first(m: Match) -> bool:
@@ -67,7 +86,7 @@ def not_subscripted(m: Match) -> bool:
 
 def spreads(m: Match) -> bool:
     """Return whether the unit spreads an index over rows or columns."""
-    return any(is_spread(one) for one in m.unit.expressions)
+    return any(is_spread(expression) for expression in m.unit.expressions)
 
 
 def a_bound(m: Match) -> bool:
@@ -96,7 +115,7 @@ def no_address(m: Match) -> bool:
 
 def in_brackets(m: Match) -> bool:
     """Return whether brackets are written around an operator in an operand."""
-    return any(isinstance(one, ast.BinOp) and m.file.source.enclosed(one) for one in ast.iter_child_nodes(m.node))
+    return any(isinstance(node, ast.BinOp) and m.file.source.enclosed(node) for node in ast.iter_child_nodes(m.node))
 
 
 def bare(m: Match) -> bool:
@@ -108,10 +127,6 @@ def foreign(m: Match) -> bool:
     """Return whether a call is of another module's function, where Triton has one."""
     owner = m.file.source.of(m["o"])
     return owner.partition(".")[0] in _FOREIGN or owner in ("tl.math", "tl.libdevice", "tl.extra")
-
-
-def of_triton(m: Match) -> bool:
-    return m.file.source.of(m["o"]) == "tl"
 
 
 def no_module(m: Match) -> bool:
@@ -151,12 +166,12 @@ def imported(m: Match) -> bool:
 
 def adds(m: Match) -> bool:
     """Return whether a kernel adds to memory, which zeros then matter for."""
-    return any(called(one).startswith("atomic_") for kernel in m.file.kernels.values() for one in kernel.calls)
+    return any(called(call).startswith("atomic_") for kernel in m.file.kernels.values() for call in kernel.calls)
 
 
 def rooted(m: Match) -> bool:
     """Return whether a kernel sums and takes no root."""
-    steps = {called(one) for one in m.unit.calls}
+    steps = {called(call) for call in m.unit.calls}
     return "sum" in steps and not steps & {"sqrt", "rsqrt"}
 
 

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
-from typing import Literal, NamedTuple, cast
+from typing import NamedTuple, cast
 
-from grader.languages.drafts import Change, Draft
+from grader.languages.drafts import Change, Draft, Rule, grouped
 from grader.languages.triton.confined.edits.source import LONGEST, SourceTree
-from grader.languages.triton.confined.edits.units import File, Role, Unit, called, names_read
-from grader.plan.edits import MOST_SPANS, EditKind
+from grader.languages.triton.confined.edits.units import MEMORY, File, Role, Unit, called, names_read
 from grader.plan.messages import GivenTensor
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
@@ -25,7 +24,7 @@ _PART = re.compile(r"(\w+): (.+)")
 _KEYWORD = re.compile(r"\+(\w+)=(.+)")
 _ROLES: Mapping[str, Role] = {
     "SIZE": "size", "STRIDE": "stride", "BLOCK": "block", "PROGRAM": "program", "INDEX": "index", "VALUE": "value"}
-_PLACES = {"mask": 2, "other": 2, "axis": 1, "dtype": 1}
+_PLACES = {"mask": 2, "other": 2, "axis": 1, "dtype": 1, "block_shape": 4}
 _OF_ITS_OWN = {("load", "mask"): 1, ("program_id", "axis"): 0, ("num_programs", "axis"): 0}
 """The position of an argument that may be a keyword, in most functions and in some."""
 _MOST_SIZES = 16
@@ -43,9 +42,9 @@ class Match:
     parts: dict[str, ast.AST] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> ast.expr:
-        found = self.parts[name]
-        assert isinstance(found, ast.expr)
-        return found
+        node = self.parts[name]
+        assert isinstance(node, ast.expr)
+        return node
 
     @property
     def parent(self) -> ast.AST:
@@ -57,41 +56,25 @@ class Match:
             return self.unit.names("program", before=self.node.lineno) or ["tl.program_id(0)"]
         if role in _ROLES:
             return self.unit.names(_ROLES[role], before=self.node.lineno)
+        if role == "MASK":
+            return masks_of(self.file.source, self.unit)
         if role == "ADVANCE":
             return [name for name in self.unit.names("block") if name in self._advances()]
         given = [(parameter.arg, one) for parameter, one in zip(self.unit.parameters, self.file.given, strict=False)
                  if isinstance(one, GivenTensor) and self.unit.roles.get(parameter.arg) == "tensor"]
         if role == "GIVEN":
-            return [f"{name}.{size}" for name, one in given for size in (
-                "numel()", *(f"shape[{axis}]" for axis in range(min(len(one.shape), 4))))][:_MOST_SIZES]
-        return [name for name, one in given if role == "TENSOR" or one.output][:1 if role == "TENSOR" else None]
+            return [f"{name}.{size}" for name, tensor in given for size in (
+                "numel()", *(f"shape[{axis}]" for axis in range(min(len(tensor.shape), 4))))][:_MOST_SIZES]
+        return [name for name, tensor in given if role == "TENSOR" or tensor.output][:1 if role == "TENSOR" else None]
 
     def _advances(self) -> set[str]:
-        """Return the names by which other pointers are moved on, without those that move this one on."""
-        values = [one.value for one in self.unit.statements if isinstance(one, ast.AugAssign)
-                  and one is not self.node and self.unit.role(one.target) == "pointer"]
+        """Return the names by which other pointers advance, without those by which this one does."""
+        values = [statement.value for statement in self.unit.statements if isinstance(statement, ast.AugAssign)
+                  and statement is not self.node and self.unit.role(statement.target) == "pointer"]
         return set[str]().union(*map(names_read, values)) - names_read(self.node)
 
 
 Condition = Callable[[Match], bool]
-
-
-def always(match: Match) -> bool:
-    return True
-
-
-class Try(NamedTuple):
-    """A row of the error model. `weight` may depend on the role of the match: "" stands for all other roles; a role
-    without a weight gives no edit. Each of `changes` is tried on each node. `together`: the matches that one edit
-    changes: one, all, all of a statement, or all with the same text; "spread" makes an edit of each of the last
-    three."""
-
-    kind: EditKind
-    weight: float | Mapping[str, float]
-    changes: str | Sequence[str]
-    when: Condition = always
-    together: Literal["one", "all", "statement", "same", "spread"] = "one"
-    workaround: bool = False
 
 
 class _Change(NamedTuple):
@@ -101,10 +84,16 @@ class _Change(NamedTuple):
     steps: tuple[str, ...]
 
 
-def drafts(rules: Sequence[Try], file: File, unit: Unit) -> Iterator[Draft]:
+def drafts(rules: Sequence[Rule], file: File, unit: Unit) -> Iterator[Draft]:
     """Yield the edits that rules make in a unit."""
+    return grouped(_matched(rules, file, unit))
+
+
+def _matched(
+    rules: Sequence[Rule], file: File, unit: Unit
+) -> Iterator[tuple[Draft, list[tuple[int, object]]]]:
+    """Yield a draft for each match, with the groups that it belongs to."""
     waiting = _indexed(rules)
-    groups: dict[tuple[int, object], list[Change]] = defaultdict(list)
     nodes: list[ast.expr | ast.stmt] = [*unit.expressions, *unit.statements]
     for node in nodes:
         if isinstance(node, ast.BinOp) and file.source.length(node) > LONGEST:
@@ -115,49 +104,43 @@ def drafts(rules: Sequence[Try], file: File, unit: Unit) -> Iterator[Draft]:
                 if not fits(change.pattern, match, node) or not rule.when(match):
                     continue
                 weight = _weight(rule, match)
-                for written in _written(match, change.steps) if weight is not None else ():
-                    if rule.together == "one":
-                        yield Draft(rule.kind, weight or 0, written, rule.workaround)
-                    for group in _groups(rule, match):
-                        groups[number, group] += written
-    for (number, _), changes in groups.items():
-        if 1 < len(changes) <= MOST_SPANS:
-            rule = rules[number]
-            assert isinstance(rule.weight, float)
-            yield Draft(rule.kind, rule.weight, changes, rule.workaround)
+                for written in _written_changes(match, change.steps) if weight is not None else ():
+                    yield Draft(rule.kind, weight or 0, written, rule.workaround), [
+                        (number, group) for group in _groups(rule, match)]
 
 
-def _weight(rule: Try, match: Match) -> float | None:
+def _weight(rule: Rule, match: Match) -> float | None:
     if not isinstance(rule.weight, Mapping):
         return rule.weight
     role = match.unit.role(match.node) if isinstance(match.node, ast.expr) else "other"
     return rule.weight.get(role, rule.weight.get(""))
 
 
-def _groups(rule: Try, match: Match) -> list[object]:
+def _groups(rule: Rule, match: Match) -> list[object]:
     """Return keys of the groups that a match is changed with."""
     source, inner = match.file.source, match.parts.get("x", match.node)
-    found: dict[str, object] = {
+    groups: dict[str, object] = {
         "all": "all", "statement": source.statement(match.node),
         "same": source.short(inner) if isinstance(inner, ast.expr) else ""}
     return [] if rule.together == "one" else [
-        found[key] for key in (found if rule.together == "spread" else [rule.together])]
+        groups[key] for key in (groups if rule.together == "spread" else [rule.together])]
 
 
 # Reading rules.
 
 @cache
-def _read(changes: str) -> tuple[_Change, ...]:
+def _parse_changes(changes: str) -> tuple[_Change, ...]:
     before, after = changes.split(" => ")
     return tuple(_Change(parsed(pattern), tuple(written.split("; ")))
-                 for pattern in _each(before) for written in _each(after))
+                 for pattern in _expand_braces(before) for written in _expand_braces(after))
 
 
-def _each(text: str) -> list[str]:
+def _expand_braces(text: str) -> list[str]:
     """Return a text once for each of the words in its braces."""
-    found = _BRACES.search(text)
-    return [text] if found is None else [
-        one for word in found[1].split() for one in _each(text[: found.start()] + word + text[found.end() :])]
+    match = _BRACES.search(text)
+    return [text] if match is None else [
+        variant for word in match[1].split()
+        for variant in _expand_braces(text[: match.start()] + word + text[match.end() :])]
 
 
 @cache
@@ -170,15 +153,15 @@ def parsed(text: str) -> ast.AST:
 _INDEXED: dict[int, dict[object, list[tuple[int, _Change]]]] = {}
 
 
-def _indexed(rules: Sequence[Try]) -> Mapping[object, Sequence[tuple[int, _Change]]]:
+def _indexed(rules: Sequence[Rule]) -> Mapping[object, Sequence[tuple[int, _Change]]]:
     """Return the changes of rules by what the root of their pattern is."""
     if id(rules) not in _INDEXED:
-        found: dict[object, list[tuple[int, _Change]]] = defaultdict(list)
+        indexed: dict[object, list[tuple[int, _Change]]] = defaultdict(list)
         for number, rule in enumerate(rules):
             for text in [rule.changes] if isinstance(rule.changes, str) else rule.changes:
-                for change in _read(text):
-                    found[_key(change.pattern)].append((number, change))
-        _INDEXED[id(rules)] = found
+                for change in _parse_changes(text):
+                    indexed[_key(change.pattern)].append((number, change))
+        _INDEXED[id(rules)] = indexed
     return _INDEXED[id(rules)]
 
 
@@ -257,7 +240,7 @@ def _fits_call(pattern: ast.Call, match: Match, node: ast.Call) -> bool:
         value = keyword_of(node, key.arg or "")
         if value is None or not fits(key.value, match, value):
             return False
-        given = [one for one in given if one is not value]
+        given = [argument for argument in given if argument is not value]
     if wanted and isinstance(wanted[-1], ast.Constant) and wanted[-1].value is ...:
         wanted.pop()
         given = given[: len(wanted)]
@@ -271,13 +254,19 @@ def keyword_of(call: ast.Call, name: str) -> ast.expr | None:
         call.args[at] if at < len(call.args) else None)
 
 
+def masks_of(source: SourceTree, unit: Unit) -> list[str]:
+    """Return the masks of a kernel's accesses as they are written, and the names of others."""
+    masks = (keyword_of(call, "mask") for call in unit.calls if called(call) in MEMORY and call.args)
+    return list(dict.fromkeys([*(source.of(mask) for mask in masks if mask is not None), *unit.names("mask")]))
+
+
 # Writing.
 
-def _written(match: Match, steps: Sequence[str]) -> Iterator[list[Change]]:
+def _written_changes(match: Match, steps: Sequence[str]) -> Iterator[list[Change]]:
     """Yield the changes that a rule's steps make, once for each choice of the names in capitals."""
     source = match.file.source
     capitals = list(dict.fromkeys(word for step in steps for word in re.findall(r"\b[A-Z]{4,}\b", step)))
-    focus = match.parts[found[1]] if (found := _PART.fullmatch(steps[0])) else match.node
+    focus = match.parts[named_part[1]] if (named_part := _PART.fullmatch(steps[0])) else match.node
     # An index is a term of an address once; a value may be squared.
     address = isinstance(focus, ast.expr) and match.unit.role(focus) == "pointer"
     used = names_read(focus) if address or isinstance(focus, ast.Name) else set()
@@ -287,7 +276,7 @@ def _written(match: Match, steps: Sequence[str]) -> Iterator[list[Change]]:
         parts = match.parts | {word: parsed(name) for word, name in zip(capitals, chosen, strict=True)}
         changes = [_step(source, match, step, parts) for step in steps]
         if None not in changes:
-            yield [one for one in changes if one is not None]
+            yield [change for change in changes if change is not None]
 
 
 def _step(source: SourceTree, match: Match, step: str, parts: Mapping[str, ast.AST]) -> Change | None:
@@ -299,8 +288,8 @@ def _step(source: SourceTree, match: Match, step: str, parts: Mapping[str, ast.A
         if step[1:].isidentifier():
             key = next((key for key in node.keywords if key.arg == step[1:]), None)
             return source.dropped(node, key) if key is not None else None
-    if found := _PART.fullmatch(step):
-        node, step = parts[found[1]], found[2]
+    if named_part := _PART.fullmatch(step):
+        node, step = parts[named_part[1]], named_part[2]
     assert isinstance(node, ast.expr | ast.stmt)
     if source.length(node) > LONGEST:
         return None
@@ -316,19 +305,19 @@ def filled(template: ast.AST, parts: Mapping[str, ast.AST]) -> ast.AST:
     if isinstance(template, ast.MatMult) and "@" in parts:
         return parts["@"]
     if isinstance(template, ast.Call) and called(template) == "func":
-        call, given = parts["call"], [filled(one, parts) for one in template.args]
+        call, given = parts["call"], [filled(node, parts) for node in template.args]
         assert isinstance(call, ast.Call)
         return ast.Call(call.func, cast("list[ast.expr]", [*given, *call.args[len(given) :]]), call.keywords)
     values = {}
     for name, value in ast.iter_fields(template):
-        values[name] = [filled(one, parts) if isinstance(one, ast.AST) else one for one in value] if isinstance(
+        values[name] = [filled(item, parts) if isinstance(item, ast.AST) else item for item in value] if isinstance(
             value, list) else filled(value, parts) if isinstance(value, ast.AST) else value
     return type(template)(**values, **({"lineno": 0} if isinstance(template, ast.stmt) else {}))
 
 
 def form(template: str, **parts: ast.expr | str) -> ast.expr:
     """Return an expression with nodes, or the texts of some, in place of its names."""
-    made = filled(parsed(template), {
+    node = filled(parsed(template), {
         name: parsed(part) if isinstance(part, str) else part for name, part in parts.items()})
-    assert isinstance(made, ast.expr)
-    return made
+    assert isinstance(node, ast.expr)
+    return node

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-from grader.languages.drafts import Change
+from grader.languages.drafts import Change, Draft
+from grader.plan.edits import EditKind
 
 _LINE = re.compile(r"\r\n|\r|\n")
 # The characters that may stand between an operand and its operator.
@@ -29,7 +30,7 @@ LONGEST = 400
 """The most characters of an expression that is changed, or read for the brackets that it needs."""
 
 
-Placed = ast.expr | ast.stmt | ast.keyword | ast.arg
+PlacedNode = ast.expr | ast.stmt | ast.keyword | ast.arg
 """A node that ast gives a place in the text."""
 
 
@@ -50,7 +51,7 @@ class SourceTree:
         lead = len(_MARK) if text.startswith(_MARK) else 0
         self.tree = ast.parse(text[lead:])
         self.newline = found[0] if (found := _LINE.search(text)) else "\n"
-        self._lines = [lead, *(one.end() for one in _LINE.finditer(text))]
+        self._lines = [lead, *(match.end() for match in _LINE.finditer(text))]
         self._plain = text.isascii()
         self._columns: dict[int, list[int]] = {}
         """The number of bytes before each character of a line, by the line's number."""
@@ -64,17 +65,17 @@ class SourceTree:
                         self.place[child] = Slot(node, field, number)
                         waiting.append(child)
 
-    def start(self, node: Placed) -> int:
+    def start(self, node: PlacedNode) -> int:
         return self._at(node.lineno, node.col_offset)
 
-    def end(self, node: Placed) -> int:
+    def end(self, node: PlacedNode) -> int:
         assert node.end_lineno is not None and node.end_col_offset is not None
         return self._at(node.end_lineno, node.end_col_offset)
 
-    def length(self, node: Placed) -> int:
+    def length(self, node: PlacedNode) -> int:
         return self.end(node) - self.start(node)
 
-    def of(self, node: Placed) -> str:
+    def of(self, node: PlacedNode) -> str:
         """Return a node's own text."""
         return self.text[self.start(node) : self.end(node)]
 
@@ -88,8 +89,8 @@ class SourceTree:
 
     def line_after(self, place: int) -> int:
         """Return where the line of a character ends, its line break not included."""
-        found = _LINE.search(self.text, place)
-        return found.start() if found else len(self.text)
+        match = _LINE.search(self.text, place)
+        return match.start() if match else len(self.text)
 
     def number_of(self, place: int) -> int:
         """Return the number of a character's line, from 1."""
@@ -168,14 +169,14 @@ class SourceTree:
     def _outer_end(self, node: ast.expr | ast.keyword, limit: int) -> int:
         """Return where the last of the brackets around a node ends, before a limit."""
         at = self.end(node)
-        while (found := _CLOSING.match(self.text, at, limit)) is not None:
-            at = found.end()
+        while (match := _CLOSING.match(self.text, at, limit)) is not None:
+            at = match.end()
         return at
 
     def arguments(self, call: ast.Call) -> list[ast.expr | ast.keyword]:
         """Return a call's arguments in the order of the text."""
-        found: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-        return sorted(found, key=self.start)
+        nodes: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+        return sorted(nodes, key=self.start)
 
     def commas(self, call: ast.Call) -> list[int]:
         """Return where the opening bracket of a call, the commas between its arguments and its closing bracket
@@ -183,8 +184,8 @@ class SourceTree:
         end = self.end(call) - 1
         opening = _OPENING.match(self.text, self.end(call.func), end)
         places = [opening.end() - 1 if opening else end]
-        for one in self.arguments(call):
-            gap = _GAP.match(self.text, min(self.end(one), end), end)
+        for argument in self.arguments(call):
+            gap = _GAP.match(self.text, min(self.end(argument), end), end)
             at = gap.end() if gap else end
             if at < end and self.text[at] == ",":
                 places.append(at)
@@ -192,12 +193,22 @@ class SourceTree:
 
     def sign(self, left: ast.expr, sign: str, right: ast.expr) -> tuple[int, int] | None:
         """Return where the operator between two operands stands."""
-        found = _GAP.match(self.text, self.end(left), self.start(right))
-        begin = found.end() if found else 0
-        return (begin, begin + len(sign)) if found and self.text.startswith(sign, begin) else None
+        match = _GAP.match(self.text, self.end(left), self.start(right))
+        begin = match.end() if match else 0
+        return (begin, begin + len(sign)) if match and self.text.startswith(sign, begin) else None
 
     def enclosed(self, node: ast.expr) -> bool:
         """Return whether brackets stand around a node."""
         start, end = self.start(node), self.end(node)
         before, after = self.text[max(0, start - 200) : start].rstrip()[-1:], self.text[end : end + 200].lstrip()[:1]
         return before == "(" and after == ")"
+
+
+def instead(source: SourceTree, kind: EditKind, weight: float, node: ast.expr, new: ast.expr | str) -> Draft:
+    """Return an edit that puts another expression in a node's place."""
+    return Draft(kind, weight, (source.put(node, new),))
+
+
+def exchanged(source: SourceTree, kind: EditKind, weight: float, node: ast.expr, other: ast.expr) -> Draft:
+    """Return an edit that puts two expressions in each other's place."""
+    return Draft(kind, weight, (source.put(node, other), source.put(other, node)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from grader.languages.drafts import Change, Draft
 from grader.languages.triton.confined.edits.source import SourceTree
@@ -13,7 +13,7 @@ _BLOCKS = ("body", "orelse", "finalbody")
 _FILLS = ("zeros", "full", "float")
 
 
-def edits(file: File, unit: Unit) -> Iterator[Draft]:
+def of_statements(file: File, unit: Unit) -> Iterator[Draft]:
     source = file.source
     for parent in (unit.node, *unit.statements):
         if isinstance(parent, Function) and parent is not unit.node:
@@ -31,12 +31,12 @@ def _statements(source: SourceTree, unit: Unit, parent: ast.AST, block: list[ast
         if documented or isinstance(statement, Function | ast.ClassDef | ast.Import | ast.ImportFrom):
             continue
         if not hasattr(statement, "body"):
-            again = unit.kernel and _set_in_vain(statement, block[number + 1:])
+            again = unit.kernel and _set_again_later(statement, block[number + 1:])
             yield Draft("extra", 1.4 if again else 2.4 if unit.kernel else 2.8, (
-                _removed(source, statement, len(block) > 1),), workaround=not again)
+                _remove(source, statement, len(block) > 1),), workaround=not again)
         if after is not None and not isinstance(after, Function | ast.Return):
             first, second = source.of(statement), source.of(after)
-            launches = all(isinstance(one, ast.Expr) and one.value in unit.launches for one in (statement, after))
+            launches = all(isinstance(node, ast.Expr) and node.value in unit.launches for node in (statement, after))
             yield Draft("order", 1.2 if launches else 2.4, (
                 Change(start=source.start(statement), end=source.end(statement), text=second),
                 Change(start=source.start(after), end=source.end(after), text=first)))
@@ -46,20 +46,20 @@ def _statements(source: SourceTree, unit: Unit, parent: ast.AST, block: list[ast
             yield from _set_back(source, unit, statement, block[:number])
 
 
-def _set_in_vain(statement: ast.stmt, after: Sequence[ast.stmt]) -> bool:
+def _set_again_later(statement: ast.stmt, after: Sequence[ast.stmt]) -> bool:
     """Return whether a later statement of the block sets the name that this one sets: the name's value from before may
     be meant."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
     target = statement.targets[0]
     return isinstance(target, ast.Name) and any(
-        isinstance(one, ast.Assign) and target.id in names_bound(one) for one in after)
+        isinstance(node, ast.Assign) and target.id in names_bound(node) for node in after)
 
 
 def _at_a_loop(
     source: SourceTree, unit: Unit, loop: ast.For | ast.While, before: ast.stmt | None, after: ast.stmt | None
 ) -> Iterator[Draft]:
-    """Yield edits that move a statement into a loop or out of it, or that move on a name which a loop forgets."""
+    """Yield edits that move a statement into a loop or out of it, or that advance a name which the loop does not."""
     first, last = loop.body[0], loop.body[-1]
     inner, outer = _indent(source, first), _indent(source, loop)
     if inner is None or outer is None:
@@ -78,11 +78,11 @@ def _at_a_loop(
         at = source.line_at(source.start(loop))
         yield Draft("moved", 2.0, (
             Change(start=at, end=at, text=f"{outer}{source.of(first)}{source.newline}"),
-            _removed(source, first, True)))
+            _remove(source, first, True)))
     if before is not None and not hasattr(before, "body"):
         at = source.line_at(source.start(first))
         yield Draft("moved", 2.2, (
-            _removed(source, before, True),
+            _remove(source, before, True),
             Change(start=at, end=at, text=f"{inner}{source.of(before)}{source.newline}")))
     end = source.line_after(source.end(last))
     for text, weight in _advances(unit, loop):
@@ -90,46 +90,43 @@ def _at_a_loop(
 
 
 def _set_again(source: SourceTree, unit: Unit, loop: ast.For | ast.While) -> Iterator[Draft]:
-    """Yield edits that set sums anew at the beginning of each iteration, one by one and all at once. A sum is a name
+    """Yield edits that reset sums at the beginning of each iteration, one by one and all at once. A sum is a name
     that is set once before the loop, and added to and used in each iteration."""
-    first = loop.body[0]
-    if (inner := _indent(source, first)) is None:
-        return
-    at, lines = source.line_at(source.start(first)), list[str]()
     # A name that the loop's head reads is rightly set before it.
     head = names_read(loop.test if isinstance(loop, ast.While) else loop.iter)
-    for name in sorted(_summed(loop) - head):
-        value = unit.wholes.get(name)
-        if isinstance(value, ast.Constant | ast.UnaryOp) or (value is not None and called(value) in _FILLS):
-            before = source.statement(value)
-            if source.end(before) < source.start(loop):
-                lines.append(f"{inner}{source.of(before)}{source.newline}")
+    starts = {name: whole for name, whole in unit.wholes.items()
+              if isinstance(whole, ast.Constant | ast.UnaryOp) or called(whole) in _FILLS}
+    yield from _set_before(source, 0.9, loop.body[0], starts, _summed(loop) - head, loop)
+
+
+def _set_before(
+    source: SourceTree, weight: float, place: ast.stmt, wholes: Mapping[str, ast.expr], names: Set[str], loop: ast.stmt
+) -> Iterator[Draft]:
+    """Yield edits that repeat the statements which set names before a loop, in front of `place`: one by one and all at
+    once."""
+    if (indent := _indent(source, place)) is None:
+        return
+    before = [source.statement(wholes[name]) for name in sorted(names) if name in wholes]
+    lines = [f"{indent}{source.of(node)}{source.newline}" for node in before if source.end(node) < source.start(loop)]
+    at = source.line_at(source.start(place))
     for text in dict.fromkeys([*lines, "".join(lines)] if lines else []):
-        yield Draft("missing", 0.9, (Change(start=at, end=at, text=text),))
+        yield Draft("missing", weight, (Change(start=at, end=at, text=text),))
 
 
 def _set_back(
     source: SourceTree, unit: Unit, loop: ast.For | ast.While, before: Sequence[ast.stmt]
 ) -> Iterator[Draft]:
-    """Yield edits that set names back between two loops, one by one and all at once: names that the earlier loop moves
-    on, and that this loop moves on from there."""
-    outer = _indent(source, loop)
+    """Yield edits that set names back between two loops, one by one and all at once: names that the earlier loop
+    advances, and that this loop advances further."""
     earlier = next((number for number in reversed(range(len(before)))
                     if isinstance(before[number], ast.For | ast.While)), None)
-    if outer is None or earlier is None:
-        return
-    between = {name for statement in before[earlier + 1 :] for name in names_bound(statement)}
-    at, lines = source.line_at(source.start(loop)), list[str]()
-    for name in sorted(_moved(before[earlier]) & _moved(loop) - between):
-        if name in unit.wholes:
-            first = source.statement(unit.wholes[name])
-            if source.end(first) < source.start(before[earlier]):
-                lines.append(f"{outer}{source.of(first)}{source.newline}")
-    for text in dict.fromkeys([*lines, "".join(lines)] if lines else []):
-        yield Draft("missing", 0.8, (Change(start=at, end=at, text=text),))
+    if earlier is not None:
+        between = {name for statement in before[earlier + 1 :] for name in names_bound(statement)}
+        moved = _advanced_names(before[earlier]) & _advanced_names(loop) - between
+        yield from _set_before(source, 0.8, loop, unit.wholes, moved, before[earlier])
 
 
-def _moved(loop: ast.stmt) -> set[str]:
+def _advanced_names(loop: ast.stmt) -> set[str]:
     """Return the names that a loop sets from their own old values."""
     simple = [node for node in ast.walk(loop) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
     return {name for node in simple for name in names_bound(node)
@@ -137,9 +134,9 @@ def _moved(loop: ast.stmt) -> set[str]:
 
 
 def _summed(loop: ast.For | ast.While) -> set[str]:
-    """Return the names that a loop adds to, uses elsewhere in its body, and never sets anew. A sum that the loop does
+    """Return the names that a loop adds to, uses elsewhere in its body, and never resets. A sum that the loop does
     not use is meant to run over all iterations."""
-    added, used, anew = set[str](), set[str](), set[str]()
+    added, used, reset = set[str](), set[str](), set[str]()
     for statement in loop.body:
         for node in ast.walk(statement):
             if not isinstance(node, ast.stmt) or hasattr(node, "body"):
@@ -149,8 +146,8 @@ def _summed(loop: ast.For | ast.While) -> set[str]:
             adds = bound if isinstance(node, ast.AugAssign) else bound & loaded
             added |= adds
             used |= loaded - adds
-            anew |= bound - adds
-    return added & used - anew
+            reset |= bound - adds
+    return added & used - reset
 
 
 def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, float]]:
@@ -163,11 +160,11 @@ def _advances(unit: Unit, loop: ast.For | ast.While) -> Iterator[tuple[str, floa
     head = loop.test if isinstance(loop, ast.While) else loop.iter
     headed = {node.id for node in ast.walk(head) if isinstance(node, ast.Name)}
     blocks = [name for name in unit.names("block", before=loop.lineno) if name in headed] or unit.names("block")
-    # A pointer that a loop moves on is a local name, no parameter.
+    # A pointer that a loop advances is a local name, no parameter.
     for name in unit.names("pointer", "index", "program", before=loop.lineno):
         if name not in used or name in moved | bound or unit.bound[name] == 0:
             continue
-        # A loop that moves other names on has probably forgotten this one.
+        # A loop that advances other names probably lacks this one.
         weight = 1.1 if (moved and unit.roles[name] == "pointer") or isinstance(loop, ast.While) else 1.8
         whole = unit.wholes.get(name)
         inside = {node.id for node in ast.walk(whole) if isinstance(node, ast.Name)} if whole is not None else set()
@@ -184,7 +181,7 @@ def _indent(source: SourceTree, statement: ast.stmt) -> str | None:
     return indent if not indent.strip(" \t\f") else None
 
 
-def _removed(source: SourceTree, statement: ast.stmt, others: bool) -> Change:
+def _remove(source: SourceTree, statement: ast.stmt, others: bool) -> Change:
     """Return a change that removes a statement and its line; if something else stands on the line, or there are no
     `others` in the block, the change puts `pass` in the statement's place."""
     start, end = source.start(statement), source.end(statement)

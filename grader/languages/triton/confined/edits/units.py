@@ -21,7 +21,7 @@ gives."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 MOST_NAMES = 16
-"""The most names of a role that one is exchanged with."""
+"""The most names of each role that take a name's place."""
 MOST_READ = 64
 """The most nodes that the role of an expression is read from."""
 MEMORY = frozenset({
@@ -69,11 +69,11 @@ class Unit:
         if not self._with:
             for name, role in self.roles.items():
                 self._with.setdefault(role, []).append(name)
-        found: list[str] = []
+        names: list[str] = []
         for role in roles:
             bound = (name for name in reversed(self._with.get(role, ())) if self.bound.get(name, before) < before)
-            found += reversed(list(islice(bound, MOST_NAMES)))
-        return found
+            names += reversed(list(islice(bound, MOST_NAMES)))
+        return names
 
     def unused(self) -> set[str]:
         """Return the names, most of them parameters, that are bound and never used."""
@@ -84,15 +84,15 @@ class Unit:
         """Return whether an expression is computed from something that is spread over rows and columns."""
         waiting, seen = [iter(ast.walk(node))], set[str]()
         for _ in range(4 * MOST_READ):
-            while waiting and (one := next(waiting[-1], None)) is None:
+            while waiting and (part := next(waiting[-1], None)) is None:
                 waiting.pop()
-            if not waiting or one is None:
+            if not waiting or part is None:
                 break
-            if is_spread(one) or (isinstance(one, ast.Name) and one.id in self.spread):
+            if is_spread(part) or (isinstance(part, ast.Name) and part.id in self.spread):
                 return True
-            if isinstance(one, ast.Name) and one.id not in seen and one.id in self.wholes:
-                seen.add(one.id)
-                waiting.append(iter(ast.walk(self.wholes[one.id])))
+            if isinstance(part, ast.Name) and part.id not in seen and part.id in self.wholes:
+                seen.add(part.id)
+                waiting.append(iter(ast.walk(self.wholes[part.id])))
         return False
 
     def whole(self, node: ast.expr) -> ast.expr | None:
@@ -104,9 +104,9 @@ class Unit:
         """Return the role of an expression."""
         if isinstance(node, ast.Name):
             return self.roles.get(node.id, "other")
-        if (found := self._of.get(node)) is None:
-            found = self._of[node] = _role(node, self)
-        return found
+        if (role := self._of.get(node)) is None:
+            role = self._of[node] = _role(node, self)
+        return role
 
 
 @dataclass
@@ -136,8 +136,8 @@ def read(source: SourceTree, function: str, given: Sequence[Given]) -> File:
         elif isinstance(node, ast.Assign) and isinstance(source.place[node].parent, ast.Module):
             constants |= {target.id: node for target in node.targets if isinstance(target, ast.Name)}
     # An autograd Function is a class, whose methods are all reached.
-    methods = [one for node in source.tree.body if isinstance(node, ast.ClassDef) and node.name == function
-               for one in node.body if isinstance(one, Function)]
+    methods = [method for node in source.tree.body if isinstance(node, ast.ClassDef) and node.name == function
+               for method in node.body if isinstance(method, Function)]
     reached, used = [functions[function]] if function in functions else methods, dict[ast.Assign, None]()
     for one in reached:
         for node in _inside(one):
@@ -147,9 +147,10 @@ def read(source: SourceTree, function: str, given: Sequence[Given]) -> File:
             if name in constants:
                 used[constants[name]] = None
     # A nested function is part of the outer one.
-    reached = [one for one in reached if not any(place.parent in reached for place in source.up(one))]
-    units = [Unit(one, _is_kernel(source, one)) for one in sorted(reached, key=lambda one: one.lineno)]
-    file = File(source, given, units, sorted(used, key=lambda one: one.lineno), _bound(source.tree))
+    reached = [node for node in reached if not any(place.parent in reached for place in source.up(node))]
+    units = [Unit(node, any("jit" in source.of(decorator) for decorator in node.decorator_list))
+             for node in sorted(reached, key=lambda one: one.lineno)]
+    file = File(source, given, units, sorted(used, key=lambda assign: assign.lineno), _bound(source.tree))
     kernels = file.kernels
     # Host code first: its launches show what the kernels' parameters are.
     for unit in sorted(units, key=lambda unit: unit.kernel):
@@ -163,23 +164,19 @@ def read(source: SourceTree, function: str, given: Sequence[Given]) -> File:
 
 
 def _bound(tree: ast.Module) -> set[str]:
-    found = set(dir(builtins))
+    names = set(dir(builtins))
     for node in ast.walk(tree):
         if isinstance(node, Function | ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.arg):
-            found.add(node.arg)
+            names.add(node.arg)
         elif isinstance(node, ast.alias):
-            found.add((node.asname or node.name).partition(".")[0])
+            names.add((node.asname or node.name).partition(".")[0])
         elif isinstance(node, ast.ExceptHandler) and node.name:
-            found.add(node.name)
-    return found
-
-
-def _is_kernel(source: SourceTree, node: Function) -> bool:
-    return any("jit" in source.of(one) for one in node.decorator_list)
+            names.add(node.name)
+    return names
 
 
 def parameters(node: Function) -> list[ast.arg]:
@@ -200,12 +197,19 @@ def called(node: ast.expr) -> str:
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
+def base_of(pointer: ast.expr) -> ast.Name | None:
+    """Return the name that a pointer begins with."""
+    while isinstance(pointer, ast.BinOp):
+        pointer = pointer.left
+    return pointer if isinstance(pointer, ast.Name) else None
+
+
 def names_read(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)}
 
 
 def names_bound(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
 
 
 def launched(node: ast.Call, kernels: dict[str, Unit]) -> Unit | None:
@@ -220,11 +224,11 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
     """Yield the nodes in a function, in the order of the text; f-strings and annotations are left out."""
     waiting = [node]
     while waiting:
-        one = waiting.pop()
-        yield one
-        if isinstance(one, ast.JoinedStr):
+        part = waiting.pop()
+        yield part
+        if isinstance(part, ast.JoinedStr):
             continue
-        fields = [value for name, value in ast.iter_fields(one) if name not in _ASIDE]
+        fields = [value for name, value in ast.iter_fields(part) if name not in _ASIDE]
         children = [child for value in fields for child in (value if isinstance(value, list) else [value])
                     if isinstance(child, ast.AST)]
         waiting += reversed(children)
@@ -232,7 +236,7 @@ def _inside(node: ast.AST) -> Iterator[ast.AST]:
 
 def within(node: ast.AST) -> Iterator[ast.expr]:
     """Return the expressions in a node, the node included, in the order of the text."""
-    return (one for one in _inside(node) if isinstance(one, ast.expr) and not isinstance(one, ast.JoinedStr))
+    return (part for part in _inside(node) if isinstance(part, ast.expr) and not isinstance(part, ast.JoinedStr))
 
 
 def _fill(source: SourceTree, unit: Unit, kernels: dict[str, Unit]) -> None:
@@ -248,7 +252,7 @@ def _fill(source: SourceTree, unit: Unit, kernels: dict[str, Unit]) -> None:
                         unit.launches.append(node)
                 elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                     unit.bound.setdefault(node.id, node.lineno)
-    unit.bound |= {one.arg: 0 for one in unit.parameters}
+    unit.bound |= {parameter.arg: 0 for parameter in unit.parameters}
 
 
 def _bindings(unit: Unit) -> Iterator[tuple[str, ast.expr | None, ast.stmt]]:
@@ -262,8 +266,8 @@ def _bindings(unit: Unit) -> Iterator[tuple[str, ast.expr | None, ast.stmt]]:
                 elif isinstance(target, ast.Tuple):
                     values = statement.value.elts if isinstance(statement.value, ast.Tuple) and len(
                         statement.value.elts) == len(target.elts) else [None] * len(target.elts)
-                    yield from ((one.id, value, statement) for one, value in zip(target.elts, values, strict=True)
-                                if isinstance(one, ast.Name))
+                    yield from ((node.id, value, statement) for node, value in zip(target.elts, values, strict=True)
+                                if isinstance(node, ast.Name))
         elif isinstance(statement, ast.AugAssign | ast.AnnAssign) and isinstance(statement.target, ast.Name):
             yield statement.target.id, statement.value, statement
         elif isinstance(statement, ast.For) and isinstance(statement.target, ast.Name):
@@ -290,14 +294,8 @@ def _name_host(unit: Unit, given: Sequence[Given]) -> None:
 
 
 def _name_kernel(source: SourceTree, unit: Unit, units: Sequence[Unit]) -> None:
-    pointers = set()
-    for call in unit.calls:
-        if called(call) in MEMORY and call.args:
-            base = call.args[0]
-            while isinstance(base, ast.BinOp):
-                base = base.left
-            if isinstance(base, ast.Name):
-                pointers.add(base.id)
+    pointers = {base.id for call in unit.calls if called(call) in MEMORY and call.args
+                and (base := base_of(call.args[0])) is not None}
     given = _arguments(unit, units)
     for parameter in unit.parameters:
         name = parameter.arg
@@ -322,8 +320,8 @@ def _name_kernel(source: SourceTree, unit: Unit, units: Sequence[Unit]) -> None:
         if value is not None:
             unit.wholes.setdefault(name, value)
             role = _role(value, unit)
-            if role == "index" and any(is_spread(one) or (isinstance(one, ast.Name) and one.id in unit.spread)
-                                       for one in ast.walk(value)):
+            if role == "index" and any(is_spread(node) or (isinstance(node, ast.Name) and node.id in unit.spread)
+                                       for node in ast.walk(value)):
                 unit.spread.add(name)
         unit.roles.setdefault(name, role if role != "other" else "value")
 
@@ -331,62 +329,62 @@ def _name_kernel(source: SourceTree, unit: Unit, units: Sequence[Unit]) -> None:
 def is_spread(node: ast.AST) -> bool:
     """Return whether a node is `x[:, None]`, `x[None, :]` or the like."""
     return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and any(
-        isinstance(one, ast.Constant) and one.value is None for one in node.slice.elts)
+        isinstance(element, ast.Constant) and element.value is None for element in node.slice.elts)
 
 
 def _arguments(unit: Unit, units: Sequence[Unit]) -> dict[str, Role]:
     """Return the roles of the arguments that the first launch of a kernel passes, by parameter."""
-    names = [one.arg for one in unit.parameters]
+    names = [parameter.arg for parameter in unit.parameters]
     for host in units:
         for call in host.launches:
             value = call.func.value if isinstance(call.func, ast.Subscript) else call.func
             if getattr(value, "id", getattr(value, "attr", "")) == unit.node.name:
-                found = {name: host.role(one) for name, one in zip(names, call.args, strict=False)}
-                return found | {one.arg: host.role(one.value) for one in call.keywords if one.arg}
+                roles = {name: host.role(node) for name, node in zip(names, call.args, strict=False)}
+                return roles | {keyword.arg: host.role(keyword.value) for keyword in call.keywords if keyword.arg}
     return {}
 
 
 def _role(node: ast.expr, unit: Unit) -> Role:
     """Return the role of an expression, from the roles of the names in it."""
-    found: set[Role] = set()
+    roles: set[Role] = set()
     waiting: list[ast.AST] = [node]
     # A longer expression shows no more, and a sum of thousands would be gone through for each of its parts.
     for _ in range(MOST_READ):
         if not waiting:
             break
-        one = waiting.pop()
-        if isinstance(one, ast.Name):
-            found.add(unit.roles.get(one.id, "other"))
-        elif isinstance(one, ast.Call):
-            name = called(one)
+        part = waiting.pop()
+        if isinstance(part, ast.Name):
+            roles.add(unit.roles.get(part.id, "other"))
+        elif isinstance(part, ast.Call):
+            name = called(part)
             if name in _INDICES:
-                found.add("index")
+                roles.add("index")
             elif name == "stride":
-                found.add("stride")
+                roles.add("stride")
             elif name in _PROGRAMS:
-                found.add("program")
+                roles.add("program")
             elif name in _SIZES:
-                found.add("size")
+                roles.add("size")
             elif name in _SAME:
-                waiting += [one.func.value] if isinstance(one.func, ast.Attribute) and not one.args[1:] and name in (
-                    "to", "trans", "ravel") else one.args[:1]
+                waiting += [part.func.value] if isinstance(part.func, ast.Attribute) and not part.args[1:] and name in (
+                    "to", "trans", "ravel") else part.args[:1]
             elif name in _TENSORS and not unit.kernel:
-                found.add("tensor")
+                roles.add("tensor")
             else:
-                found.add("value")
-        elif isinstance(one, ast.Compare):
-            found.add("mask")
-        elif isinstance(one, ast.Constant):
-            if isinstance(one.value, float):
-                found.add("value")
-        elif isinstance(one, ast.Attribute):
+                roles.add("value")
+        elif isinstance(part, ast.Compare):
+            roles.add("mask")
+        elif isinstance(part, ast.Constant):
+            if isinstance(part.value, float):
+                roles.add("value")
+        elif isinstance(part, ast.Attribute):
             # `shape` and the like of a tensor are sizes.
-            found.add("size")
-        elif isinstance(one, ast.Subscript):
-            waiting.append(one.value)
+            roles.add("size")
+        elif isinstance(part, ast.Subscript):
+            waiting.append(part.value)
         else:
-            waiting += [child for child in ast.iter_child_nodes(one) if isinstance(child, ast.expr)]
-    if "mask" in found and not found & {"pointer", "value"}:
+            waiting += [child for child in ast.iter_child_nodes(part) if isinstance(child, ast.expr)]
+    if "mask" in roles and not roles & {"pointer", "value"}:
         return "mask"
-    return next((role for role in _RANK if role in found), "mask" if "mask" in found else
-                "tensor" if "tensor" in found else "size" if not found else "other")
+    return next((role for role in _RANK if role in roles), "mask" if "mask" in roles else
+                "tensor" if "tensor" in roles else "size" if not roles else "other")

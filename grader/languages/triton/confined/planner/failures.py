@@ -32,31 +32,31 @@ def failed(session: Session, error: BaseException, lowered: NotLowered | None, s
     """Return the message to the judge for an exception of the graded function. `lowered` is the last kernel that
     Triton's front end failed on."""
     found = failures.failed(session, error, seq)
-    lowered = lowered if lowered is not None and any(one is lowered.error for one in causes(error)) else None
+    lowered = lowered if lowered is not None and any(cause is lowered.error for cause in causes(error)) else None
     if found.failure != "exception" or not (isinstance(error, CompilationError) or lowered):
         return found
     inner, where = _innermost(session, error)
     # Without Triton's excerpt of the source, which the traceback has, too.
-    said = text(inner.error_message or found.message, MESSAGE) if isinstance(inner, CompilationError) else message(
+    sentence = text(inner.error_message or found.message, MESSAGE) if isinstance(inner, CompilationError) else message(
         inner)
     constants: dict[str, str] = {}
     if lowered is not None:
-        where, said = lowered.line or where, text(lowered.message, MESSAGE) or said
+        where, sentence = lowered.line or where, text(lowered.message, MESSAGE) or sentence
         constants = dict(list(lowered.constants.items())[:MOST_CONSTANTS])
     return found.model_copy(update={
-        "failure": "compile_error", "message": said, "line": where or found.line, "constants": constants})
+        "failure": "compile_error", "message": sentence, "line": where or found.line, "constants": constants})
 
 
 def _innermost(session: Session, error: BaseException) -> tuple[BaseException, int]:
     """Return the error that Triton raised first, and its line in the student's file: Triton wraps an error once for
     each function of a kernel."""
-    said, found = error, 0
-    for one in causes(error):
-        if isinstance(one, CompilationError):
-            found = _line_of_node(session, one) or found
-            if one.error_message:
-                said = one
-    return said, found
+    inner, found = error, 0
+    for cause in causes(error):
+        if isinstance(cause, CompilationError):
+            found = _line_of_node(session, cause) or found
+            if cause.error_message:
+                inner = cause
+    return inner, found
 
 
 def _line_of_node(session: Session, error: CompilationError) -> int:
@@ -78,7 +78,7 @@ def _line_of_node(session: Session, error: CompilationError) -> int:
 def undefined(error: BaseException) -> list[str]:
     """Return the names that are not defined, by a NameError of Python or by Triton's error about a kernel."""
     found = failures.undefined(error)
-    for one in causes(error):
-        if isinstance(one, CompilationError):
-            found += _UNDEFINED.findall(one.error_message or "")
+    for cause in causes(error):
+        if isinstance(cause, CompilationError):
+            found += _UNDEFINED.findall(cause.error_message or "")
     return found

@@ -32,7 +32,7 @@ def entry_of(src: Any, module: Any, options: Any, target: api.GPUTarget) -> tupl
     launch asks for. Raises UnsupportedError for a kernel that no plan can have, RuntimeError for one that Triton's
     compiler gives up on."""
     name, symbol = src.fn.__name__, module.get_entry_func_name()
-    names = [one for argument, kind in src.signature.items() for one in _names(argument, kind)]
+    names = [name for argument, kind in src.signature.items() for name in _names(argument, kind)]
     texts, metadata = api.lowered(module, options, target, src.language)
     if metadata["global_scratch_size"]:
         raise UnsupportedError(_SCRATCH.format(name=name))

@@ -57,11 +57,14 @@ _CLOSED = frozenset(Options.model_fields) - {"allow_fp8e4nv"}
 _OPEN = frozenset({"instrumentation_mode", "sanitize_overflow", "extern_libs"})
 _FILE_OF_LOCATION = re.compile(r'loc\("([^"\n]*)":\d+:\d+\)')
 # The errors for a module that MLIR does not take, and the line in which MLIR writes the reason.
-_UNSAID = ("error encountered during parsing", "PassManager::run failed")
-_OBJECTION = re.compile(r"^(.*):(\d+):\d+: error: (.*)$", re.MULTILINE)
+_UNCLEAR = ("error encountered during parsing", "PassManager::run failed")
+_DIAGNOSTIC = re.compile(r"^(.*):(\d+):\d+: error: (.*)$", re.MULTILINE)
 MOST_QUOTED = 4096
 # Functions of Triton's language that a kernel may call.
 _LANGUAGE = re.compile(r"/triton/(?:experimental/gluon/)?language/[\w/]+\.py$")
+
+
+Lowered = tuple[str, str, tuple[EntryText | None, int]]
 
 
 class Lowering:
@@ -69,20 +72,24 @@ class Lowering:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.forget()
+        self.kernels: list[CompiledKernel] = []
+        self.failure: NotLowered | None = None
+        # Many edited copies of a file have the same kernels.
+        self._copies: dict[str, Lowered] | None = None
         self.target = api.target_of(session.device.major * 10 + session.device.minor)
         self.defaults = vars(api.make_backend(self.target).parse_options({}))
 
-    def forget(self) -> None:
-        """Forget all kernels, before a file is loaded."""
-        self.kernels: list[CompiledKernel] = []
-        self.failure: NotLowered | None = None
+    def reset(self) -> None:
+        """Clear all kernels, before an edited copy of the file is loaded, but not how they were lowered."""
+        self.kernels, self.failure = [], None
+        self._copies = self._copies or {}
 
     def compile(self, src: Any, target: Any = None, options: Any = None, _env_vars: Any = None) -> CompiledKernel:
         """Compile a kernel in place of triton.compile."""
         if not isinstance(src, api.ASTSource):
             self.session.refuse("other", "triton.compile")
-        self._check_origin(src.fn)
+        if api.file_of(src.fn) != self.session.file:
+            self.session.refuse("library", src.fn.__name__)
         backend = api.make_backend(self.target)
         parsed = backend.parse_options(options or {})
         self._check_options(vars(parsed))
@@ -92,7 +99,7 @@ class Lowering:
         # Always with Triton's checks, whoever runs the kernel: host code must not see who does. PTX is what GPUs run.
         checking = parsed if api.is_gluon(src.fn) else backend.parse_options({**(options or {}), "debug": True})
         try:
-            text, symbol, (entry, shared) = self._lowered(src, checking)
+            text, symbol, (entry, shared) = self._lowered_once(src, checking)
             api.check_names(src.fn)
         except Exception as error:
             self.failure = self._not_lowered(error, src, checking)
@@ -111,11 +118,20 @@ class Lowering:
         if entry is not None:
             kernel = Kernel(language="cuda", name=kernel.name, symbol=entry.symbol, line=kernel.line, text=entry.text,
                             signature=list(entry.signature))
-        made = CompiledKernel(self, src, parsed, kernel, planned, entry, shared)
-        self.kernels.append(made)
-        return made
+        compiled_kernel = CompiledKernel(self, src, parsed, kernel, planned, entry, shared)
+        self.kernels.append(compiled_kernel)
+        return compiled_kernel
 
-    def _lowered(self, src: Any, options: Any) -> tuple[str, str, tuple[EntryText | None, int]]:
+    def _lowered_once(self, src: Any, options: Any) -> Lowered:
+        # The names that a hash checks have errors of their own, which lowering finds first.
+        if self._copies is None:
+            return self._lowered(src, options)
+        key = f"{src.hash()} {vars(options)}"
+        if key not in self._copies:
+            self._copies[key] = self._lowered(src, options)
+        return self._copies[key]
+
+    def _lowered(self, src: Any, options: Any) -> Lowered:
         """Return a kernel's text and symbol as the front end lowers it and, for one in Gluon, what `entry_of` does."""
         if in_gluon := api.is_gluon(src.fn):
             gluon.check(src, options)
@@ -129,16 +145,12 @@ class Lowering:
             names[path[0]]: repr(value)[:40] for path, value in src.constants.items()
             if len(path) == 1 and isinstance(value, (bool, int, float))}
         # MLIR quotes the line, which has to fit into a pipe.
-        if not any(said in str(error) for said in _UNSAID) or max(map(len, src.fn.src.splitlines())) > MOST_QUOTED:
+        if not any(words in str(error) for words in _UNCLEAR) or max(map(len, src.fn.src.splitlines())) > MOST_QUOTED:
             return NotLowered(error, constants)
-        found = _OBJECTION.search(api.objections(lambda: self._lowered(src, options), _context(self.target)))
-        if found is None:
+        match = _DIAGNOSTIC.search(api.diagnostics(lambda: self._lowered(src, options), _context(self.target)))
+        if match is None:
             return NotLowered(error, constants)
-        return NotLowered(error, constants, found[3], int(found[2]) if found[1] == self.session.file else 0)
-
-    def _check_origin(self, fn: Any) -> None:
-        if api.file_of(fn) != self.session.file:
-            self.session.refuse("library", fn.__name__)
+        return NotLowered(error, constants, match[3], int(match[2]) if match[1] == self.session.file else 0)
 
     def _check_helpers(self, text: str) -> None:
         for file in set(_FILE_OF_LOCATION.findall(text)):
@@ -261,12 +273,12 @@ class CompiledKernel(api.CompiledKernel):  # type: ignore[misc]
         if self.entry is not None:
             arguments = gluon.operands(self.entry, arguments)
             launch |= {"block": (self.entry.most_threads, 1, 1), "shared": self.shared}
-        if any(isinstance(one, Launch) and kernels[one.kernel].plan.language != self.plan.language
-               for one in session.operations):
+        if any(isinstance(operation, Launch) and kernels[operation.kernel].plan.language != self.plan.language
+               for operation in session.operations):
             raise UnsupportedError(
                 "kernels in Gluon and in Triton are not planned in one call: write all of them in one language")
         session.record(Launch(
-            kernel=number, grid=cast(tuple[int, int, int], grid), arguments=arguments, line=session.line(), **launch))
+            kernel=number, grid=cast("tuple[int, int, int]", grid), arguments=arguments, line=session.line(), **launch))
         if leave is not None:
             leave(metadata)
 
@@ -351,17 +363,17 @@ def _argument(session: Session, index: int, kind: str, value: Any) -> Argument:
                 f"{memory.bytes} bytes")
         return Descriptor(view=view, block=[int(n) for n in value.block_shape], padding=value.padding)
     if kind in ("fp16", "bf16", "fp32", "fp64"):
-        return Float(type=cast(Any, kind), value=_cut(float(value)) if kind == "bf16" else float(value))
+        return Float(type=cast("Any", kind), value=_truncate(float(value)) if kind == "bf16" else float(value))
     if kind in ("nvTmaDesc",):
         raise UnsupportedError(
             "a descriptor made by the driver is not planned: make it with triton.tools.tensor_descriptor")
     number = int(value)
     if session.at(number) is not None:
         session.refuse("address", "data_ptr")
-    return Integer(type=cast(Any, kind), value=number)
+    return Integer(type=cast("Any", kind), value=number)
 
 
-def _cut(value: float) -> float:
+def _truncate(value: float) -> float:
     """Return a number cut to bfloat16: Triton's launcher truncates a float32, and does not round it."""
     (bits,) = struct.unpack("<I", struct.pack("<f", ctypes.c_float(value).value))
     return float(struct.unpack("<f", struct.pack("<I", bits & 0xFFFF_0000))[0])

@@ -44,8 +44,8 @@ def serve(channel: Channel) -> None:
 
 
 def _rehearsing() -> tuple[rehearsal.Loading, rehearsal.Planning]:
-    made = planner.HostPlanner(rehearsal.LOAD, TritonHost)
-    return made.load, made.plan
+    host_planner = planner.HostPlanner(rehearsal.LOAD, TritonHost)
+    return host_planner.load, host_planner.plan
 
 
 class TritonHost:
@@ -63,12 +63,12 @@ class TritonHost:
     def tuners(self) -> list[Tuner]:
         return self.tuning.met
 
-    def forget(self) -> None:
-        self.lowering.forget()
-        self.tuning.forget()
+    def reset(self) -> None:
+        self.lowering.reset()
+        self.tuning.reset()
 
     def begin_case(self) -> None:
-        self.tuning.forget()
+        self.tuning.reset()
 
     def failed(self, error: BaseException, seq: int) -> Failed:
         return failures.failed(self.session, error, self.lowering.failure, seq)

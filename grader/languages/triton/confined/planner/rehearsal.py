@@ -12,7 +12,7 @@ from pathlib import Path
 
 from grader.languages.triton.text import read_kernel
 from grader.plan.device import DEFAULT_TARGET, TARGETS
-from grader.plan.messages import Absent, Failed, Given, GivenTensor, Load, Loaded, PlanCall, Planned, Refused
+from grader.plan.messages import AbsentName, Failed, Given, GivenTensor, Load, Loaded, PlanCall, Planned, Refused
 from grader.plan.plan import read_plan
 
 FUNCTION = "rehearsal"
@@ -58,8 +58,8 @@ LOAD = Load(seq=0, file=f"{FUNCTION}.py", function=FUNCTION, device=TARGETS[DEFA
 CALL = PlanCall(seq=1, given=_GIVEN, copies=False)
 _ROOT = Path(__file__).resolve().parents[5]
 
-Loading = Callable[[Load, bytes], Loaded | Absent | Failed]
-Planning = Callable[[PlanCall, int], Planned | Refused | Absent | Failed]
+Loading = Callable[[Load, bytes], Loaded | AbsentName | Failed]
+Planning = Callable[[PlanCall, int], Planned | Refused | AbsentName | Failed]
 
 
 class RehearsalError(Exception):
@@ -68,16 +68,16 @@ class RehearsalError(Exception):
 
 def rehearse(planner: Callable[[], tuple[Loading, Planning]]) -> None:
     """Plan the rehearsal in a child, since a planner changes its process. Raises RehearsalError."""
-    said, saying = os.pipe2(os.O_CLOEXEC)
+    reading, writing = os.pipe2(os.O_CLOEXEC)
     pid = os.fork()
     if not pid:
         try:
-            os.close(said)
-            os.write(saying, _trouble(planner).encode(errors="replace")[:1000])
+            os.close(reading)
+            os.write(writing, _trouble(planner).encode(errors="replace")[:1000])
         finally:
             os._exit(0)
-    os.close(saying)
-    with os.fdopen(said, errors="replace") as text:
+    os.close(writing)
+    with os.fdopen(reading, errors="replace") as text:
         trouble = text.read()
     _, status = os.waitpid(pid, 0)
     if trouble != "none":
@@ -91,9 +91,8 @@ def _trouble(planner: Callable[[], tuple[Loading, Planning]]) -> str:
         for answer in (load(LOAD, SOURCE), plan(CALL, file)):
             if isinstance(answer, Refused):
                 return f"a kernel is not planned: {answer.why} {answer.operator}, line {answer.line}"
-            if isinstance(answer, (Absent, Failed)):
-                told = answer.message if isinstance(answer, Failed) else answer.name
-                return f"a kernel is not planned: {told}"
+            if isinstance(answer, (AbsentName, Failed)):
+                return f"a kernel is not planned: {answer.message if isinstance(answer, Failed) else answer.name}"
             if isinstance(answer, Planned):
                 kernels = read_plan(os.pread(file, answer.bytes, 0)).kernels
                 for kernel in kernels:

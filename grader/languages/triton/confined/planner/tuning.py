@@ -22,11 +22,11 @@ class Tuning:
         self._tuners: list[Any] = []
         self._failed: dict[int, set[Any]] = {}
 
-    def forget(self) -> None:
-        """Forget all autotuners before a case, so that each tunes again."""
+    def reset(self) -> None:
+        """Clear all autotuners before a case, so that each tunes again."""
         self.met = []
         for tuner in self._tuners:
-            api.forget(tuner)
+            api.reset(tuner)
         self._tuners = []
         self._failed = {}
 
@@ -55,7 +55,7 @@ class Tuning:
         if len(tuner.configs) < 2 or config is None or config in failed:
             return False
         failed.add(config)
-        api.forget(tuner)
+        api.reset(tuner)
         return True
 
 

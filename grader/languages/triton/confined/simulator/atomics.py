@@ -11,6 +11,8 @@ from grader.languages.triton.confined.simulator.machine import Machine
 from grader.languages.triton.confined.simulator.memory import (
     by_source,
     inside_of,
+    note_descriptor,
+    note_ordering,
     note_unwritten,
     shadow_of,
     taking_part,
@@ -29,7 +31,6 @@ from grader.languages.triton.confined.simulator.types import (
     encode,
     rounding,
 )
-from grader.languages.triton.confined.simulator.undefined import note_descriptor, note_ordering
 from grader.plan.limits import Unsupported
 
 _ATOMIC: dict[str, Any] = {
@@ -65,9 +66,9 @@ def _atomics(
         if not index.size:
             continue
         blind = op.results[0] in op.dead
-        if machine.early and blind and 0 in machine.mode.early:
+        if machine.early and blind and machine.mode.options.early.programs:
             # The order makes no difference to these atomics, only to programs that load in between.
-            index, owners, *operands = (each[::-1] for each in (index, owners, *operands))
+            index, owners, *operands = (operand[::-1] for operand in (index, owners, *operands))
         stored = data.take(index) if alone else data
         old = _apply(machine, op, data, index, operands, kind, element)
         if old is not None:
@@ -101,7 +102,7 @@ def _apply(
     plain = STORED[element] == KEPT[element]
     rounded = rounding(element) or (lambda values: values)
     if kind.startswith("u"):
-        operands = [each.view(UNSIGNED[each.dtype]) for each in operands]
+        operands = [operand.view(UNSIGNED[operand.dtype]) for operand in operands]
     function = _ATOMIC.get(kind)
     if function is None and kind != "cas":
         raise Unsupported(f"{op.name} {kind}"[:100])
@@ -128,7 +129,7 @@ def _apply(
     for lane, target in enumerate(index.tolist()):
         place = data[target : target + 1]
         before = decode(place.copy(), element)
-        new = encode(change(before, [each[lane : lane + 1] for each in operands]), element)
+        new = encode(change(before, [operand[lane : lane + 1] for operand in operands]), element)
         old[lane] = before[0]
         if bits(place) != bits(new):
             machine.version += 1

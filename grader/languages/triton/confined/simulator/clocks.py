@@ -1,11 +1,10 @@
-"""Vector clocks for programs and places: what programs know of each other's pasts through atomics.
+"""Vector clocks for programs and places: the knowledge that programs gain of each other's pasts through atomics.
 
 A program's time advances with each atomic that it makes. An atomic leaves its program's knowledge at its place. A
 program that looks at the place later, by a load or by an atomic's result, gains this knowledge: it sees all stores that
-were made before. Only an atomic whose result is used looks: a blind atomic could as well have come first, so it gains
-no knowledge.
+were made before. An atomic whose result is unused gains none, since it may as well have come first.
 
-In doubt two accesses count as ordered, so that no honest kernel is reported as a race.
+In doubt, two accesses count as ordered, so that no honest kernel is reported as a race.
 """
 
 from __future__ import annotations
@@ -25,25 +24,25 @@ MOST_ENTRIES = 1 << 20
 class Clocks:
     """The clocks of a launch. `known[p, q]` is the last time of q that p knows; `known[p, p]` is p's own time.
 
-    Arguments number programs from 1, as `Shadow` does. Each program is at most once among the `owners` of single
-    places.
+    Arguments number programs from 1, as `Shadow` does. `meet` takes each program at most once.
     """
 
     def __init__(self, programs: int) -> None:
         self.known = np.zeros((programs, programs), np.int32)
         self._now = self.known.reshape(-1)[:: programs + 1]
         self._now[:] = 1
-        # The knowledge left in each buffer: at single places, by atomics on many places, and both together.
-        self._left: dict[int, Array] = {}
+        # The knowledge that each buffer holds: at single places, from atomics on many places, and all of it.
+        self._at_places: dict[int, Array] = {}
         self._widely: dict[int, Array] = {}
         self._all: dict[int, Array] = {}
 
     def stamps(self, owners: Array, before: int = 0) -> Array:
-        """Return the stamps of accesses that owners make now, or made `before` so many of their atomics."""
+        """Return the stamps of accesses that owners make now, or that they made `before` atomics ago."""
         return owners + (np.minimum(self._now.take(owners - 1) - before, LAST).astype(np.int64) << WHEN)
 
     def ordered(self, others: Array, owners: Array) -> Array:
-        """Return whether owners know the accesses of other programs, given as stamps; undefined for no program (0)."""
+        """Return whether owners know the accesses of other programs, given as stamps. Undefined for the stamp of no
+        program, 0."""
         known: Array = self.known.take((owners - 1) * np.int32(len(self.known)) + ((others & WHO) - 1))
         return known >= others >> WHEN
 
@@ -52,10 +51,10 @@ class Clocks:
         programs = len(self.known)
         most = max(1, MOST_ENTRIES // programs)
         width = max(4, -(-buffer.raw.size // most))
-        if buffer.index not in self._left:
-            self._left[buffer.index] = np.zeros((-(-buffer.raw.size // width), programs), np.int32)
+        if buffer.index not in self._at_places:
+            self._at_places[buffer.index] = np.zeros((-(-buffer.raw.size // width), programs), np.int32)
             self._widely[buffer.index], self._all[buffer.index] = np.zeros((2, programs), np.int32)
-        return self._left[buffer.index], index * size // width
+        return self._at_places[buffer.index], index * size // width
 
     def meet(self, buffer: Storage, index: Array, size: int, owners: Array, *, looks: bool) -> None:
         """Record that owners have made atomics, one after another in this order, each at one place."""
@@ -103,7 +102,7 @@ class Clocks:
 
     def look(self, buffer: Storage, index: Array, size: int, owners: Array) -> None:
         """Record that owners have loaded elements on which atomics were made."""
-        if buffer.index not in self._left or not owners.size:
+        if buffer.index not in self._at_places or not owners.size:
             return
         left, places = self._places(buffer, index, size)
         mine = self._distinct(owners)

@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.languages.triton.confined.simulator.arithmetic import BINARY
 from grader.languages.triton.confined.simulator.atomics import atomic, compare_and_swap, reduce_block
-from grader.languages.triton.confined.simulator.machine import FLOOR, Env, Machine
+from grader.languages.triton.confined.simulator.machine import FLOOR, Env, Machine, Pipeline
 from grader.languages.triton.confined.simulator.memory import (
     advance,
     gather_rows,
@@ -26,12 +26,12 @@ from grader.languages.triton.confined.simulator.memory import (
     store,
     store_block,
 )
-from grader.languages.triton.confined.simulator.orders import any_order
-from grader.languages.triton.confined.simulator.pipeline import Pipeline
+from grader.languages.triton.confined.simulator.orders import any_order, combined
 from grader.languages.triton.confined.simulator.pointers import Value, merge
 from grader.languages.triton.confined.simulator.ramps import plain
 from grader.languages.triton.confined.simulator.text import BasicBlock, Op, callee
 from grader.languages.triton.confined.simulator.types import KEPT, UNSIGNED, Array, full
+from grader.languages.triton.text import unescaped
 from grader.plan.limits import Limit, Unsupported
 from grader.plan.messages import INLINE_ASSEMBLY
 from grader.simulation.findings import PRINTED
@@ -113,7 +113,8 @@ def _for(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | 
         new = machine.block(body, env, inner)[1]
         # Unless the loop itself diverges, every program takes part in an iteration; values of inactive programs are
         # never read.
-        carried = new if inner is active else [merge(inner, mine, old) for mine, old in zip(new, carried, strict=True)]
+        carried = new if inner is active else [merge(inner, value, old)
+                                               for value, old in zip(new, carried, strict=True)]
     if pipeline is not None:
         machine.loops.remove(pipeline)
     return carried
@@ -128,7 +129,7 @@ def _while(machine: Machine, op: Op, values: list[Any], env: Env, active: Array 
     version, rounds = machine.version, 0
     while True:
         machine.rounds += 1
-        machine.budget.charge(4 * (FLOOR + sum(each.size for each in carried)))
+        machine.budget.charge(4 * (FLOOR + sum(value.size for value in carried)))
         env.update(zip(before.arguments, carried, strict=True))
         ended = machine.block(before, env, None if active.all() else active)[1]
         going: Any = ended[0]
@@ -143,7 +144,7 @@ def _while(machine: Machine, op: Op, values: list[Any], env: Env, active: Array 
             raise Limit("endless")
         env.update(zip(after.arguments, forwarded, strict=True))
         new = machine.block(after, env, None if goes.all() else goes)[1]
-        moved = [merge(goes, mine, old) for mine, old in zip(new, carried, strict=True)] if not goes.all() else new
+        moved = [merge(goes, value, old) for value, old in zip(new, carried, strict=True)] if not goes.all() else new
         # The same programs with the same values and the same memory go on in the same way for ever.
         rounds += 1
         if rounds % 8 == 0 and version == machine.version and (goes == active).all() and _same(moved, carried):
@@ -173,34 +174,24 @@ _REDUCERS = {
 def _reducer(machine: Machine, block: BasicBlock) -> np.ufunc | None:
     """Return NumPy's function for a body of a single operation, directly or through functions; None for other
     bodies."""
-    for _ in range(MOST_INDIRECTIONS):
-        if len(block.ops) != 2 or len(block.arguments) != 2 or block.ops[0].operands != block.arguments:
-            return None
-        op, end = block.ops
-        if end.operands != op.results or op.types[0].element in ("bf16", "i1", "f8E4M3FN", "f8E5M2"):
+    for op in combined(block, machine.code.functions):
+        if len(op.operands) != 2 or op.types[0].element in ("bf16", "i1", "f8E4M3FN", "f8E5M2"):
             return None
         if op.name != "tt.call":
             return _REDUCERS.get(op.name)
-        function = machine.code.functions.get(callee(op))
-        if function is None:
-            return None
-        block = function.blocks[0]
     return None
-
-
-MOST_INDIRECTIONS = 4
 
 
 def _combine(machine: Machine, op: Op, env: Env, left: list[Array], right: list[Array]) -> list[Array]:
     """Return the body's results for lanes of two sides: each lane counts as a program."""
     shape = left[0].shape
     block, count = op.regions[0][0], machine.count
-    flat = [each.reshape(-1) for each in (*left, *right)]
+    flat = [tensor.reshape(-1) for tensor in (*left, *right)]
     inner = dict(zip(block.arguments, flat, strict=True))
     machine.count = flat[0].size
     results = machine.block(block, {**env, **inner}, None)[1]
     machine.count = count
-    return [np.broadcast_to(np.asarray(each), (flat[0].size,)).reshape(shape) for each in results]
+    return [np.broadcast_to(np.asarray(result), (flat[0].size,)).reshape(shape) for result in results]
 
 
 def _map(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | None) -> list[Value]:
@@ -209,12 +200,12 @@ def _map(machine: Machine, op: Op, values: list[Any], env: Env, active: Array | 
     shape, pack, block = op.inputs[0].shape, int(op.attribute("pack")), op.regions[0][0]
     count, numbers, owners = machine.count, machine.numbers, machine.owners
     calls = prod(shape) // pack
-    lanes = [np.broadcast_to(full(each, shape), (count, *shape)).reshape(-1, pack) for each in values]
-    given = [np.ascontiguousarray(each[:, lane]) for each in lanes for lane in range(pack)]
+    lanes = [np.broadcast_to(full(value, shape), (count, *shape)).reshape(-1, pack) for value in values]
+    given = [np.ascontiguousarray(array[:, lane]) for array in lanes for lane in range(pack)]
     machine.count, machine.numbers, machine.owners = count * calls, numbers.repeat(calls), owners.repeat(calls)
     taking = None if active is None else active.repeat(calls)
     results = machine.block(block, {**env, **dict(zip(block.arguments, given, strict=True))}, taking)[1]
-    columns: list[Array] = [np.broadcast_to(plain(each), (machine.count,)) for each in results]
+    columns: list[Array] = [np.broadcast_to(plain(result), (machine.count,)) for result in results]
     machine.count, machine.numbers, machine.owners = count, numbers, owners
     return [np.stack(columns[first : first + pack], -1).reshape(count, *shape)
             for first in range(0, len(columns), pack)]
@@ -224,12 +215,12 @@ def _last(op: Op, values: list[Any]) -> tuple[int, list[Array]]:
     """Return the axis of a reduction or scan, and its full tensors with that axis moved to the end."""
     axis = int(op.attribute("axis")) + 1
     shape = op.inputs[0].shape
-    programs = max(len(each) for each in values)
-    return axis, [np.moveaxis(np.broadcast_to(full(each, shape), (programs, *shape)), axis, -1) for each in values]
+    programs = max(len(value) for value in values)
+    return axis, [np.moveaxis(np.broadcast_to(full(value, shape), (programs, *shape)), axis, -1) for value in values]
 
 
 def _reduce(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | None) -> list[Value]:
-    machine.budget.charge(sum(each.size for each in op.inputs) * max(len(each) for each in values))
+    machine.budget.charge(sum(kind.size for kind in op.inputs) * max(len(value) for value in values))
     axis, tensors = _last(op, values)
     function = _reducer(machine, op.regions[0][0])
     if function is not None and len(tensors) == 1:
@@ -239,11 +230,11 @@ def _reduce(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | No
         if size % 2:
             raise Unsupported("a reduction of a length that is no power of 2")
         size //= 2
-        halves = [each[..., :size] for each in tensors], [each[..., size:] for each in tensors]
+        halves = [tensor[..., :size] for tensor in tensors], [tensor[..., size:] for tensor in tensors]
         if turned:
-            halves = [each[..., 1::2] for each in tensors], [each[..., ::2] for each in tensors]
+            halves = [tensor[..., 1::2] for tensor in tensors], [tensor[..., ::2] for tensor in tensors]
         tensors = _combine(machine, op, env, *halves)
-    return [each[..., 0] for each in tensors]
+    return [tensor[..., 0] for tensor in tensors]
 
 
 def _turned(machine: Machine, op: Op) -> bool:
@@ -256,19 +247,19 @@ def _turned(machine: Machine, op: Op) -> bool:
 
 
 def _scan(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | None) -> list[Value]:
-    machine.budget.charge(sum(each.size for each in op.inputs) * max(len(each) for each in values))
+    machine.budget.charge(sum(kind.size for kind in op.inputs) * max(len(value) for value in values))
     axis, tensors = _last(op, values)
     backwards = op.attribute("reverse", "false") == "true"
     if backwards:
-        tensors = [each[..., ::-1] for each in tensors]
+        tensors = [tensor[..., ::-1] for tensor in tensors]
     function = _reducer(machine, op.regions[0][0])
     if function is not None and len(tensors) == 1:
         tensors = [function.accumulate(tensors[0], axis=-1, dtype=tensors[0].dtype)]
     elif _turned(machine, op):
         # Lane after lane; the usual order below combines partial results as in a tree.
-        last, columns = [each[..., :1] for each in tensors], [[each[..., :1]] for each in tensors]
+        last, columns = [tensor[..., :1] for tensor in tensors], [[tensor[..., :1]] for tensor in tensors]
         for lane in range(1, tensors[0].shape[-1]):
-            last = _combine(machine, op, env, last, [each[..., lane : lane + 1] for each in tensors])
+            last = _combine(machine, op, env, last, [tensor[..., lane : lane + 1] for tensor in tensors])
             for column, result in zip(columns, last, strict=True):
                 column.append(result)
         tensors = [np.concatenate(column, -1) for column in columns]
@@ -276,13 +267,20 @@ def _scan(machine: Machine, op: Op, values: list[Any], env: Env, _: Array | None
         # Each lane adds the partial result that ends `distance` lanes before it, for distances 1, 2, 4, …
         distance = 1
         while distance < tensors[0].shape[-1]:
-            new = _combine(machine, op, env, [each[..., :-distance] for each in tensors],
-                           [each[..., distance:] for each in tensors])
-            tensors = [np.concatenate([old[..., :distance], mine], -1) for old, mine in zip(tensors, new, strict=True)]
+            new = _combine(machine, op, env, [tensor[..., :-distance] for tensor in tensors],
+                           [tensor[..., distance:] for tensor in tensors])
+            tensors = [np.concatenate([old[..., :distance], value], -1)
+                       for old, value in zip(tensors, new, strict=True)]
             distance *= 2
     if backwards:
-        tensors = [each[..., ::-1] for each in tensors]
-    return [np.moveaxis(each, -1, axis) for each in tensors]
+        tensors = [tensor[..., ::-1] for tensor in tensors]
+    return [np.moveaxis(tensor, -1, axis) for tensor in tensors]
+
+
+def _message(op: Op) -> str:
+    """Return the student's words in an assertion or a print, which the text has as escaped bytes."""
+    words = unescaped(op.strings[0][:PRINTED]) if op.strings else ""
+    return words.encode("latin-1", "replace").decode("utf-8", "replace")
 
 
 def _assert(machine: Machine, op: Op, values: list[Any], _: Env, active: Array | None) -> None:
@@ -291,17 +289,17 @@ def _assert(machine: Machine, op: Op, values: list[Any], _: Env, active: Array |
         failed = failed & active.reshape((-1,) + (1,) * (failed.ndim - 1))
     if failed.any() and machine.count == machine.numbers.size:
         rows = np.broadcast_to(failed.reshape(len(failed), -1).any(1), (machine.count,))
-        machine.findings.failed(machine.place(), op.strings[0] if op.strings else "", int(np.argmax(rows)))
+        machine.findings.failed(machine.place(), _message(op), int(np.argmax(rows)))
 
 
 def _print(machine: Machine, op: Op, values: list[Any], _: Env, active: Array | None) -> None:
-    findings, prefix = machine.findings, op.strings[0][:PRINTED] if op.strings else ""
+    findings = machine.findings
     room = PRINTED - len(findings.printed)
     # Checked before any work, since a loop may print whole tensors for ever.
     if room <= 0:
         return
     lines: list[str] = []
-    for line in _printed(machine, op, values, prefix, active):
+    for line in _printed(machine, op, values, active):
         lines.append(line)
         room -= len(line)
         if room <= 0:
@@ -310,9 +308,9 @@ def _print(machine: Machine, op: Op, values: list[Any], _: Env, active: Array | 
     machine.budget.charge(FLOOR * len(lines))
 
 
-def _printed(machine: Machine, op: Op, values: list[Any], prefix: str, active: Array | None) -> Iterator[str]:
+def _printed(machine: Machine, op: Op, values: list[Any], active: Array | None) -> Iterator[str]:
     """Yield the lines of a print: each lane of each value of each program."""
-    place = machine.place()
+    place, prefix = machine.place(), _message(op)
     tensors = [value if isinstance(value, np.ndarray) else value.address() for value in values]
     # Each program prints at least a line.
     rows = range(min(machine.count, PRINTED)) if active is None else np.flatnonzero(active)[:PRINTED].tolist()

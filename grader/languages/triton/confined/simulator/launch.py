@@ -7,12 +7,11 @@ from math import prod
 
 import numpy as np
 
-from grader.languages.triton.confined.simulator.code import Code
 from grader.languages.triton.confined.simulator.machine import EarlierLaunches, Machine
-from grader.languages.triton.confined.simulator.meter import TileMeter
+from grader.languages.triton.confined.simulator.observing import TileMeter
 from grader.languages.triton.confined.simulator.pointers import BlockPointer, Origin, Pointers, Storage, Value
-from grader.languages.triton.confined.simulator.preparing import Located, prepare_code
-from grader.languages.triton.confined.simulator.state import Mode
+from grader.languages.triton.confined.simulator.preparing import LocatedError, prepare_code
+from grader.languages.triton.confined.simulator.state import Code, Mode
 from grader.languages.triton.confined.simulator.types import KEPT, STORED, Array, Type, rounding
 from grader.languages.triton.options import options_of
 from grader.plan.device import occupancy
@@ -46,7 +45,7 @@ def run_launch(
     try:
         code = prepare_code(kernel, counting=meter is not None and meter.counts_alone(kernel))
         run = _LaunchRun(launch, kernel, code, buffers, budget, mode, meter)
-    except Located as error:
+    except LocatedError as error:
         raise LaunchStopped(kernel.name, error.line, error) from None
     try:
         waits = earlier if launch.programmatic and mode.generation and mode.generation.clusters else None
@@ -91,7 +90,7 @@ class _LaunchRun:
         self.stored, self.loaded = (
             {buffer.index for buffer, has in zip(behind, which, strict=True) if buffer and has}
             for which in (self.code.stores, self.code.loads))
-        turned = self.mode.programs_turned and (self.code.atomics or bool(self.stored & self.loaded))
+        turned = self.mode.options.order.programs and (self.code.atomics or bool(self.stored & self.loaded))
         chunk = self._chunk(turned)
         before = self._contents()
         try:
@@ -119,7 +118,7 @@ class _LaunchRun:
         return chunk
 
     def _contents(self) -> dict[int, tuple[Array, Array | None]]:
-        """Return copies of the buffers that the launch stores to, if it may have to begin anew."""
+        """Return copies of the buffers that the launch stores to, if it may have to restart."""
         before = {}
         for index in self.stored if self.code.spins else ():
             raw, written = self.buffers[index].raw, self.buffers[index].written
@@ -157,7 +156,7 @@ def _resident(launch: Launch, mode: Mode) -> int:
         return MOST_PROGRAMS
     each, _ = occupancy(mode.device, launch.threads, 1, launch.shared)
     held = max(1, each * mode.device.multi_processor_count // launch.cluster)
-    return min(held, mode.resident or held)
+    return min(held, mode.options.resident or held)
 
 
 def _arguments(
@@ -219,7 +218,7 @@ def _descriptor(argument: Descriptor, buffer: Storage, kind: Type, name: str) ->
         raise Unsupported("a descriptor of another form than the kernel's")
     base = _pointer(buffer, view.offset, kind.pointee.element, name, Type((), "ptr", Type((), kind.pointee.element)))
     shape = tuple(np.array([each], np.int64) for each in view.shape)
-    strides = tuple(np.array([each], np.int64) for each in view.strides)
+    strides = tuple(np.array([stride], np.int64) for stride in view.strides)
     offsets = tuple(np.zeros(1, np.int64) for _ in view.shape)
     block = BlockPointer(base, shape, strides, offsets, kind.pointee, argument.padding)
     return [block, *(each.astype(np.int32) for each in shape), *strides]

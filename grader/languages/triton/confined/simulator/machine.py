@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
 
-from grader.languages.triton.confined.simulator.accesses import Accesses
-from grader.languages.triton.confined.simulator.code import Code
-from grader.languages.triton.confined.simulator.meter import TileMeter
-from grader.languages.triton.confined.simulator.pipeline import Pipeline
-from grader.languages.triton.confined.simulator.pointers import Value, merge
+from grader.languages.triton.confined.simulator.observing import Accesses, TileMeter
+from grader.languages.triton.confined.simulator.pointers import Storage, Value, merge
 from grader.languages.triton.confined.simulator.races import Shadow
 from grader.languages.triton.confined.simulator.ramps import Ramp
-from grader.languages.triton.confined.simulator.state import Mode, State
+from grader.languages.triton.confined.simulator.state import Code, Mode, State
 from grader.languages.triton.confined.simulator.text import BasicBlock, Op
 from grader.languages.triton.confined.simulator.types import Array
 from grader.plan.limits import Budget, Limit, Unsupported
+
+
+class Pipeline:
+    """A loop under way. Its `loads` may be made some iterations ahead, before the stores of the iterations between.
+
+    `loads` are all loads of blocks if the loop states a number of stages, else the loads that lead to a product.
+    """
+
+    def __init__(self, op: Op, stages: int) -> None:
+        explicit = int(op.attribute("tt.num_stages")) if "tt.num_stages" in op.body else 0
+        stages = explicit or stages
+        self.loads: set[Op] = op.early if stages > 1 else set()
+        self.stored: set[int] = set()
+        self._before: deque[dict[int, Array]] = deque(maxlen=max(1, stages))
+
+    def begin(self) -> None:
+        """Begin another iteration."""
+        self._before.append({})
+
+    def keep(self, buffer: Storage, copied: bool) -> None:
+        """Note a store before it is made. With `copied`, copy the buffer's contents first."""
+        self.stored.add(buffer.index)
+        if copied and self._before and buffer.index not in self._before[-1]:
+            self._before[-1][buffer.index] = buffer.raw.copy()
+
+    def early(self, buffer: Storage) -> Storage:
+        """Return the buffer as it was when the load of this iteration could be made at the earliest."""
+        old = next((each[buffer.index] for each in self._before if buffer.index in each), None)
+        return buffer if old is None else Storage(buffer.index, old, None, buffer.given)
+
 
 FLOOR = 4000
 """The element operations that each operation costs beside those of its elements, for its own overhead."""
@@ -89,7 +117,7 @@ class Machine(State):
         for op in block.ops:
             values: list[Any] = [env[name] for name in op.operands]
             if not op.ramps:
-                values = [each.array() if type(each) is Ramp else each for each in values]
+                values = [value.array() if type(value) is Ramp else value for value in values]
             self.op = op
             if op.pure is not None:
                 result = op.pure(*values)

@@ -13,16 +13,15 @@ from grader.languages.cuda.confined.simulator import main as threads
 from grader.languages.triton.confined.simulator.arithmetic import warm_up
 from grader.languages.triton.confined.simulator.launch import run_launch
 from grader.languages.triton.confined.simulator.machine import EarlierLaunches
-from grader.languages.triton.confined.simulator.meter import TileMeter
+from grader.languages.triton.confined.simulator.observing import TileMeter
 from grader.languages.triton.confined.simulator.pointers import Storage
 from grader.languages.triton.confined.simulator.state import AS_WRITTEN, Mode
-from grader.plan.findings import Undefined
+from grader.plan.findings import UndefinedBehaviour
 from grader.plan.limits import Budget
 from grader.plan.messages import Simulate, Simulated
 from grader.plan.plan import Kernel, Launch, Plan
-from grader.plan.traffic import Watch
 from grader.simulation import driver
-from grader.simulation.memory import UNWRITTEN, Array, Result
+from grader.simulation.memory import Array, Result
 
 
 def prepare() -> None:
@@ -48,14 +47,14 @@ class TileKernels(driver.KernelMachine):
 
 def run(
     plan: Plan, *memories: Sequence[Array], outputs: Collection[str] = (), operations: int = 1 << 40,
-    seconds: float = inf, mode: Mode = AS_WRITTEN, twice: Collection[int] = (), watch: Watch | None = None,
+    seconds: float = inf, mode: Mode = AS_WRITTEN,
 ) -> Result:
     """Run the calls of a plan, as `simulate` does. Lines refer to the file of `mode`, or to that of a kernel's entry.
-    If a `watch` chooses programs, the findings are those of a part of the work."""
+    If a watch chooses programs, the findings are those of a part of the work."""
+    options, watch = mode.options, mode.options.watch
     meter = None if watch is None else TileMeter(watch, watch.output or next(iter(outputs), ""))
-    # In another order, unwritten memory holds other contents, too.
-    byte = UNWRITTEN if mode.order is None or mode.order else mode.unwritten
-    return driver.simulate(TileKernels(Budget(operations, seconds), mode, meter), plan, memories, outputs, twice, byte)
+    machine = TileKernels(Budget(operations, seconds), mode, meter)
+    return driver.simulate(machine, plan, memories, outputs, options.twice, options.unwritten)
 
 
 def _run(plan: Plan, memories: Sequence[Sequence[Array]], request: Simulate) -> Result:
@@ -64,9 +63,7 @@ def _run(plan: Plan, memories: Sequence[Sequence[Array]], request: Simulate) -> 
         return _without_compilers(threads.run_request(plan, memories, request))
     return run(
         plan, *memories, outputs=request.outputs, operations=request.operations, seconds=request.seconds or inf,
-        mode=Mode(masked=request.masked, order=request.order, early=request.early, device=request.device,
-                  unwritten=request.unwritten, resident=request.resident),
-        twice=request.twice, watch=request.watch)
+        mode=Mode(device=request.device, options=request.options))
 
 
 def _without_compilers(result: Result) -> Result:
@@ -75,7 +72,8 @@ def _without_compilers(result: Result) -> Result:
     if not isinstance(result, Simulated):
         return result
     return result.model_copy(update={"findings": [
-        one for one in result.findings if not (isinstance(one, Undefined) and one.what in ("shared", "warp"))]})
+        finding for finding in result.findings
+        if not (isinstance(finding, UndefinedBehaviour) and finding.what in ("shared", "warp"))]})
 
 
 serve = partial(driver.serve, run=_run)

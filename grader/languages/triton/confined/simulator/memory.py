@@ -1,4 +1,5 @@
-"""Loads and stores. Each lane is checked against its buffer; lanes outside are recorded and switched off."""
+"""Loads and stores. Each lane is checked against its buffer; lanes outside are recorded and switched off. Undefined
+behaviour is recorded while a kernel makes its accesses."""
 
 from __future__ import annotations
 
@@ -8,25 +9,98 @@ from typing import Any
 
 import numpy as np
 
-from grader.languages.triton.confined.simulator.machine import Machine
-from grader.languages.triton.confined.simulator.pointers import BlockPointer, Origin, Pointers, Value
+from grader.languages.triton.confined.simulator.machine import EarlierLaunches, Machine
+from grader.languages.triton.confined.simulator.pointers import BlockPointer, Origin, Pointers, Storage, Value
 from grader.languages.triton.confined.simulator.races import Shadow
 from grader.languages.triton.confined.simulator.ramps import LaneValues, Ramp, Runs, gather, plain
 from grader.languages.triton.confined.simulator.state import flat
 from grader.languages.triton.confined.simulator.text import Op
 from grader.languages.triton.confined.simulator.types import KEPT, STORED, Array, decode, encode
-from grader.languages.triton.confined.simulator.undefined import (
-    buffer_read,
-    note_descriptor,
-    note_own_stores,
-    note_unwaited,
-)
 from grader.plan.limits import Unsupported
+
+DESCRIPTOR_ALIGNMENT = 16
+"""Bytes. Source: cuTensorMapEncodeTiled in the CUDA Driver API."""
+
+
+def note_own_stores(
+    machine: Machine, shadow: Shadow, source: Origin, index: LaneValues, owners: Array, numbers: Array
+) -> None:
+    """Note a load of elements that the same program has stored: by another lane without a barrier, or earlier in a
+    pipelined loop."""
+    own = shadow.who(index.take(shadow.writer)) == owners
+    if not own.any():
+        return
+    programs, elements = (np.broadcast_to(each, own.shape) for each in (owners - 1, index.array()))
+    if any(machine.op in loop.loads and source.buffer.index in loop.stored for loop in machine.loops):
+        machine.findings.undefined(
+            machine.place(), "pipeline", source.named, element=int(elements[own][0]), numbers=[int(programs[own][0])],
+            certain=False)
+    if shadow.lanes is not None:
+        last, when = index.take(shadow.lanes), index.take(shadow.when)
+        own &= (when == machine.barriers) & (last != numbers)
+        if own.any():
+            machine.findings.undefined(
+                machine.place(), "barrier" if machine.warps > 1 else "warp", source.named,
+                element=int(elements[own][0]), numbers=[int(programs[own][0])])
+
+
+def note_unwaited(
+    machine: Machine, earlier: EarlierLaunches, source: Origin, offsets: Array | Ramp, live: Array | None, size: int
+) -> None:
+    """Note a load of elements stored by an earlier launch that this one has not waited for."""
+    written = earlier.writers.get(source.buffer.index)
+    if written is None or written.size != size:
+        return
+    hit = gather(written.writer, offsets) != 0
+    hit = hit if live is None else hit & live
+    if hit.any():
+        machine.findings.undefined(machine.place(), "unwaited" if earlier.ahead else "visible", source.named)
+
+
+def buffer_read(machine: Machine, source: Origin) -> Storage:
+    """Return the buffer that a load reads. In a run with another order, a pipelined loop reads the buffer as it was
+    some iterations before."""
+    if not machine.turned:
+        return source.buffer
+    loop = next((loop for loop in machine.loops if machine.op in loop.loads), None)
+    return source.buffer if loop is None else loop.early(source.buffer)
+
+
+def note_ordering(machine: Machine, op: Op, owners: Array) -> None:
+    """Note whether an atomic orders stores and loads, in a kernel that has atomics which do not."""
+    if machine.released is None or machine.acquired is None:
+        return
+    before = op.body.split("%")[0]
+    alone = "cta" in before or "relaxed" in before
+    if alone or "acq_rel" not in before:
+        machine.relaxed = machine.relaxed or machine.line()
+    if alone:
+        return
+    if "acquire" not in before:
+        machine.released[owners - 1] = machine.step
+    if "release" not in before:
+        machine.acquired[owners - 1] = machine.step
+
+
+def note_descriptor(machine: Machine, descriptor: BlockPointer, active: Array | None) -> None:
+    """Note a descriptor that a device with descriptors refuses: its memory and rows have to begin at multiples of 16
+    bytes."""
+    if not machine.granule:
+        return
+    size = STORED[descriptor.base.element].itemsize
+    starts = [plain(descriptor.base.offsets), *descriptor.strides[:-1]]
+    bad = np.zeros(1, bool)
+    for start in starts:
+        bad = bad | (start * size % DESCRIPTOR_ALIGNMENT != 0).reshape(-1)
+    bad = bad if active is None else bad & active
+    if bad.any():
+        machine.findings.undefined(machine.place(), "descriptor", descriptor.base.sources[0].named)
+
 
 _PADDING = {"0": "none", "1": "zero", "2": "nan"}
 
 
-def _both(left: Array | None, right: Array | None) -> Array | None:
+def _conjunction(left: Array | None, right: Array | None) -> Array | None:
     if left is None or right is None:
         return left if right is None else right
     return left & right
@@ -36,7 +110,7 @@ def taking_part(mask: Array | None, active: Array | None, rank: int) -> Array | 
     """Return the lanes of active programs that the mask leaves on; None if all lanes take part."""
     if mask is not None and mask.ndim <= rank:
         mask = mask.reshape(mask.shape[:1] + (1,) * rank)
-    live = _both(mask, None if active is None else active.reshape((-1,) + (1,) * rank))
+    live = _conjunction(mask, None if active is None else active.reshape((-1,) + (1,) * rank))
     return None if live is None or live.all() else live
 
 
@@ -52,7 +126,7 @@ def by_source(pointer: Pointers, live: Array | None) -> list[tuple[Origin, Array
     """Return each source of the pointers, with the lanes that point into it."""
     if pointer.which is None:
         return [(pointer.sources[0], live)]
-    return [(source, _both(pointer.which == number, live)) for number, source in enumerate(pointer.sources)]
+    return [(source, _conjunction(pointer.which == number, live)) for number, source in enumerate(pointer.sources)]
 
 
 def inside_of(
@@ -101,7 +175,7 @@ def note_unwritten(
         machine.findings.unwritten(machine.place(), source.named, int(rows[first].sum()), first, access)
 
 
-def _gathered(
+def _gather(
     machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp, values: Array | None = None
 ) -> tuple[LaneValues, Array, Array]:
     """Return the index, the values and the owners of the lanes that take part, as `flat` does. The index is in runs if
@@ -139,19 +213,19 @@ def shadow_of(machine: Machine, source: Origin, size: int) -> Shadow | None:
 
 
 def _numbers(machine: Machine, live: Array | None, shape: tuple[int, ...], offsets: Array | Ramp) -> Array:
-    """Return the numbers of the lanes that take part, counted within a program, in the order of `_gathered`."""
-    return _gathered(machine, live, shape, offsets, np.arange(prod(shape), dtype=np.int32).reshape(shape))[1]
+    """Return the numbers of the lanes that take part, counted within a program, in the order of `_gather`."""
+    return _gather(machine, live, shape, offsets, np.arange(prod(shape), dtype=np.int32).reshape(shape))[1]
 
 
 def _filler(machine: Machine, element: str) -> Any:
     """Return the value of lanes that a mask without `other` switched off."""
     kind = KEPT[element]
-    if not machine.masked_is_nan or kind.kind == "b":
+    if not machine.stands_in(machine.mode.options.masked) or kind.kind == "b":
         return kind.type(0)
     return kind.type(np.nan) if kind.kind == "f" else kind.type(np.iinfo(kind).min // 3)
 
 
-def _read(
+def _load(
     machine: Machine, pointer: Pointers, mask: Array | None, other: Any, active: Array | None, masked: bool
 ) -> Array:
     """Return the values that pointers point to; for lanes that take no part `other`, or `_filler` if that is None."""
@@ -171,11 +245,11 @@ def _read(
         values = decode(gather(data, offsets), element)
         if shadow is not None and data.size:
             late, waits = None, op is not None and op.waits
-            if machine.early and not waits and machine.line() in machine.mode.early:
+            if machine.early and not waits and machine.stands_in(machine.mode.options.early):
                 owners = machine.owners.reshape((-1,) + (1,) * (offsets.ndim - 1))
                 values, late = shadow.before(plain(offsets), owners, reading, values, data, element)
             shape = np.broadcast_shapes(offsets.shape, (1,) if reading is None else reading.shape)[1:]
-            index, _, owners = _gathered(machine, reading, shape, offsets)
+            index, _, owners = _gather(machine, reading, shape, offsets)
             if index.index.size:
                 shadow.load(machine, source, index, owners, waits, late)
                 if source.buffer.index in machine.shared:
@@ -184,7 +258,7 @@ def _read(
             fill = _filler(machine, element) if other is None else other
             values = np.where(reading, values, fill)
             off = None if mask is None or other is not None else ~mask
-            if off is not None and machine.masked_is_nan and off.any():
+            if off is not None and machine.stands_in(machine.mode.options.masked) and off.any():
                 machine.findings.masked(machine.place(), source.named)
         # `lanes` is None if all lanes point into this source, which is then the only one.
         result = values if result is None or lanes is None else np.where(lanes, values, result)
@@ -198,7 +272,7 @@ def load(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], activ
     if inside is not None:
         mask, padding = inside, _PADDING[op.attribute("padding", "0")]
         other = None if padding == "none" else KEPT[pointer.element].type(np.nan if padding == "nan" else 0)
-    return _read(machine, pointer, mask, other, active, mask is not None)
+    return _load(machine, pointer, mask, other, active, mask is not None)
 
 
 def load_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> Array:
@@ -208,7 +282,7 @@ def load_block(machine: Machine, op: Op, values: list[Any], _: dict[str, Value],
     pointer, inside = descriptor.lanes(list(range(len(descriptor.block.shape))))
     other = KEPT[pointer.element].type(np.nan if descriptor.padding == "nan" else 0)
     shape = op.types[0].shape
-    loaded = _read(machine, pointer, inside, other, active, False)
+    loaded = _load(machine, pointer, inside, other, active, False)
     if shape != descriptor.block.shape:
         loaded = np.broadcast_to(loaded, (len(loaded), *descriptor.block.shape)).reshape(len(loaded), *shape)
     return loaded
@@ -229,15 +303,15 @@ def _write(
             machine.meter.access(machine, "store", source, size, pointer.offsets, lanes, active)
         shadow = shadow_of(machine, source, size)
         for loop in machine.loops:
-            loop.keep(source.buffer, machine.mode.order is not None)
+            loop.keep(source.buffer, bool(machine.mode.options.order.lines))
         for part in _split(lanes, shape) if isinstance(pointer.offsets, Ramp) else [lanes]:
-            index, values, owners = _gathered(machine, part, shape, pointer.offsets, stored)
+            index, values, owners = _gather(machine, part, shape, pointer.offsets, stored)
             if not index.index.size:
                 continue
             if shadow is not None and source.buffer.index in machine.shared:
                 shadow.stored_by(index, _numbers(machine, part, shape, pointer.offsets), machine.barriers)
             if machine.turned:
-                # In another order, another one of the lanes that share an element is the last.
+                # In another order, another of the lanes that share an element stores last.
                 owners = np.broadcast_to(owners, values.shape).reshape(-1)[::-1]
                 index, values = LaneValues(index.array().reshape(-1)[::-1]), values.reshape(-1)[::-1]
             if shadow is None:
@@ -281,7 +355,7 @@ def gather_rows(machine: Machine, _: Op, values: list[Any], __: dict[str, Value]
     note_descriptor(machine, descriptor, active)
     pointer, inside = descriptor.rows(values[1])
     other = KEPT[pointer.element].type(np.nan if descriptor.padding == "nan" else 0)
-    return _read(machine, pointer, inside, other, active, False)
+    return _load(machine, pointer, inside, other, active, False)
 
 
 def scatter_rows(machine: Machine, op: Op, values: list[Any], _: dict[str, Value], active: Array | None) -> None:
@@ -296,7 +370,7 @@ def make_block(_: Machine, op: Op, values: list[Any], __: dict[str, Value], ___:
     """Run `tt.make_tensor_ptr` or `tt.make_tensor_descriptor`: base, shape, strides; only the former has offsets."""
     block = op.types[0].pointee
     rank = len(block.shape)
-    numbers = [each.astype(np.int64) for each in values[1:]]
+    numbers = [value.astype(np.int64) for value in values[1:]]
     offsets = numbers[2 * rank :] or [np.zeros(1, np.int64)] * rank
     padding = "nan" if "padding = 2" in op.body or "PAD_NAN" in op.body else "zero"
     return BlockPointer(

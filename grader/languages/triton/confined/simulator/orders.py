@@ -6,17 +6,16 @@ Every run notes these operations cheaply; a second run shows whether the answer 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from grader.languages.triton.confined.simulator.machine import Machine
 from grader.languages.triton.confined.simulator.pointers import Pointers
-from grader.languages.triton.confined.simulator.products import PRODUCTS
 from grader.languages.triton.confined.simulator.ramps import Ramp, plain
-from grader.languages.triton.confined.simulator.tensors import tensorwise
-from grader.languages.triton.confined.simulator.text import Function, Op, callee, walk
+from grader.languages.triton.confined.simulator.tensors import PRODUCTS, tensorwise
+from grader.languages.triton.confined.simulator.text import BasicBlock, Function, Op, callee, walk
 from grader.languages.triton.confined.simulator.types import STORED, Array, full
 
 LIBRARY = "triton.language.standard."
@@ -31,7 +30,7 @@ def hints_of(op: Op) -> dict[str, list[int]]:
     """Return the kernel's promises about a result, along each dimension: `{"divisibility": [16]}`."""
     if "{" not in op.body:
         return {}
-    return {name: [min(int(each), MOST_HINT) for each in numbers.split(",")]
+    return {name: [min(int(word), MOST_HINT) for word in numbers.split(",")]
             for name, numbers in _HINT.findall(op.body)}
 
 
@@ -51,8 +50,8 @@ def check_hints(op: Op, hints: dict[str, list[int]]) -> Run:
         for name, sizes in hints.items():
             for axis, size in enumerate(sizes[: max(1, len(shape))], 1):
                 if size > 1:
-                    each = size // item if name == "divisibility" and item > 1 else size
-                    promised = _promised(promised, name, axis, max(1, each))
+                    promise = size // item if name == "divisibility" and item > 1 else size
+                    promised = _promised(promised, name, axis, max(1, promise))
         wrong = promised != computed
         if active is not None:
             wrong = wrong & active.reshape((-1,) + (1,) * len(shape))
@@ -85,10 +84,9 @@ def _promised(values: Array, name: str, axis: int, size: int) -> Array:
 
 
 def _trusted(functions: dict[str, Function]) -> set[Op]:
-    """Return the operations with a hint that an access relies on: their results lead to a mask, or to the pointers of
-    an access whose lanes the mask does not treat one by one. A mask treats lanes one by one, whatever the pointers
-    promise, unless its bounds are known multiples of 16.
-    """
+    """Return the operations with a hint on which an access relies: a mask is computed from their results, or pointers
+    are, unless the mask of the access switches lanes off one by one. It does, whatever the pointers promise, if its
+    bounds are not known to be multiples of 16."""
     hints = [(name, op) for name, function in functions.items() for op in walk(function.blocks)
              if op.results and hints_of(op)]
     if not hints:
@@ -96,11 +94,11 @@ def _trusted(functions: dict[str, Function]) -> set[Op]:
     made_of: dict[tuple[str, str], list[tuple[str, str]]] = {}
     waiting: list[tuple[str, str]] = []
     for name, function in functions.items():
-        apart = {each for each in function.blocks[0].arguments if each not in function.multiples}
-        apart.update(each for block in function.blocks[1:] for each in block.arguments)
+        apart = {argument for argument in function.blocks[0].arguments if argument not in function.multiples}
+        apart.update(argument for block in function.blocks[1:] for argument in block.arguments)
         for op in walk(function.blocks):
-            inner = [each for region in op.regions for block in region for each in block.arguments]
-            operands = [(name, each) for each in op.operands]
+            inner = [argument for region in op.regions for block in region for argument in block.arguments]
+            operands = [(name, operand) for operand in op.operands]
             # All results lead through one node of the operation: pairs of a result and an operand would be too many.
             made_of[name, f"#{id(op)}"] = operands
             # Sibling regions may use the same name: the values of both count.
@@ -148,7 +146,7 @@ def recast(op: Op) -> Run | None:
     """Return a function that runs a cast of a pointer to elements of another size; None for any other cast."""
     if op.inputs[0].element != "ptr":
         return None
-    before, after = (each.pointee.element for each in (op.inputs[0], op.types[0]))
+    before, after = (kind.pointee.element for kind in (op.inputs[0], op.types[0]))
     if STORED[before].itemsize == STORED[after].itemsize:
         return None
 
@@ -184,9 +182,9 @@ def _vanishes(loop: Op) -> bool:
     such a loop ends, and remove it ("Forward progress" in the LLVM Language Reference)."""
     inner = [op for region in loop.regions for op in walk(region)]
     loads = [op for op in inner if op.name == "tt.load"]
-    made = {value for op in inner for value in op.results} | {
+    values = {value for op in inner for value in op.results} | {
         value for region in loop.regions for block in region for value in block.arguments}
-    plain = all("isVolatile = true" not in op.body and made.isdisjoint(op.operands[:1]) for op in loads)
+    plain = all("isVolatile = true" not in op.body and values.isdisjoint(op.operands[:1]) for op in loads)
     idle = all(op.name == "tt.load" or op.pure is not None or op.name in ("scf.condition", "scf.yield") for op in inner)
     return bool(loads) and plain and idle and not loop.results
 
@@ -196,7 +194,7 @@ def _endless(loop: Op) -> bool:
     (before,), (after,) = loop.regions
     condition, end = before.ops[-1], after.ops[-1]
     kept = dict(zip(after.arguments, condition.operands[1:], strict=True))
-    changing = {name for name, made in zip(before.arguments, end.operands, strict=True) if kept.get(made) != name}
+    changing = {name for name, operand in zip(before.arguments, end.operands, strict=True) if kept.get(operand) != name}
     for op in before.ops[:-1]:
         if op.pure is None or not changing.isdisjoint(op.operands):
             changing.update(op.results)
@@ -222,12 +220,12 @@ def _waits(functions: dict[str, Function]) -> set[Op]:
 def _deciding(loop: Op) -> list[Op]:
     """Return the operations of a loop that decide whether it goes on. Sibling regions may use the same name for
     different values, which then count as one."""
-    made: dict[str, list[str]] = {}
+    sources: dict[str, list[str]] = {}
     makes: dict[str, list[Op]] = {}
 
     def link(names: list[str], values: list[str]) -> None:
         for name, value in zip(names, values, strict=False):
-            made.setdefault(name, []).append(value)
+            sources.setdefault(name, []).append(value)
 
     def follow(op: Op) -> None:
         """Note the values that each value of an operation with blocks is made of."""
@@ -249,20 +247,20 @@ def _deciding(loop: Op) -> list[Op]:
                 link(op.results, end if op.name == "scf.if" else [value for value in end for _ in op.results])
         deciding = ends[0][:1] if op.name == "scf.while" else op.operands[: 3 if op.name == "scf.for" else None]
         for name in (*op.results, *(blocks[0].arguments[:1] if op.name == "scf.for" else ())):
-            made.setdefault(name, []).extend(deciding)
+            sources.setdefault(name, []).extend(deciding)
 
     for op in (op for region in loop.regions for op in walk(region)):
         for name in op.results:
             makes.setdefault(name, []).append(op)
             if not op.regions:
-                made.setdefault(name, []).extend(op.operands)
+                sources.setdefault(name, []).extend(op.operands)
         if op.regions:
             follow(op)
     follow(loop)
     condition = loop.regions[0][0].ops[-1].operands
     waiting, known = condition[:1], set(condition[:1])
     while waiting:
-        new = set(made.get(waiting.pop(), ())) - known
+        new = set(sources.get(waiting.pop(), ())) - known
         known |= new
         waiting += new
     return [op for name in known for op in makes.get(name, ())]
@@ -283,11 +281,11 @@ def settle(functions: dict[str, Function]) -> None:
         others = {name for op in ops if op.name != "tt.reduce" for name in op.operands}
         for op in ops:
             if op.name == "scf.for":
-                op.early = _early(op)
+                op.early = _early_loads(op)
             op.vanishes = op.name == "scf.while" and _vanishes(op)
             op.endless = op.name == "scf.while" and _endless(op)
-            made = _OPEN.get(op.name)
-            run = None if made is None else made(op)
+            maker = _OPEN.get(op.name)
+            run = None if maker is None else maker(op)
             if run is not None and not set(op.results) <= reduced - others:
                 op.pure, op.run = None, run
             if op in relied:
@@ -298,40 +296,42 @@ _ALIKE = {"arith.addi", "arith.addf", "arith.muli", "arith.mulf", "arith.andi", 
 _DEPTH = 4
 
 
+def combined(block: BasicBlock, functions: dict[str, Function]) -> Iterator[Op]:
+    """Yield the operation of a body that does nothing else; if it is a call, then that of the function, and so on."""
+    for _ in range(_DEPTH):
+        if len(block.ops) != 2 or block.ops[0].operands != block.arguments or (
+                block.ops[1].operands != block.ops[0].results):
+            return
+        yield block.ops[0]
+        called = functions.get(callee(block.ops[0])) if block.ops[0].name == "tt.call" else None
+        if called is None:
+            return
+        block = called.blocks[0]
+
+
 def any_order(op: Op, functions: dict[str, Function]) -> bool:
     """Return whether a reduction is known to have the same result in any order, apart from rounding."""
-    block = op.regions[0][0]
-    for _ in range(_DEPTH):
-        if len(block.ops) != 2:
-            return False
-        first, end = block.ops
-        if first.operands != block.arguments or end.operands != first.results:
-            return False
-        if first.name != "tt.call":
-            return first.name in _ALIKE or first.name.startswith(("arith.max", "arith.min"))
-        name = callee(first)
-        if name.startswith(LIBRARY):
+    for inner in combined(op.regions[0][0], functions):
+        if inner.name != "tt.call":
+            return inner.name in _ALIKE or inner.name.startswith(("arith.max", "arith.min"))
+        if callee(inner).startswith(LIBRARY):
             return True
-        called = functions.get(name)
-        if called is None:
-            return False
-        block = called.blocks[0]
     return False
 
 
-def _early(op: Op) -> set[Op]:
+def _early_loads(op: Op) -> set[Op]:
     """Return the loads of a loop that a GPU's compiler may make some iterations ahead."""
     body = op.regions[0][0].ops
-    if any(each.name in ("scf.for", "scf.while") for each in body):
+    if any(inner.name in ("scf.for", "scf.while") for inner in body):
         return set()
     loads: set[Op] = set()
     multiplied: set[str] = set()
-    for each in reversed(body):
-        if each.name in PRODUCTS:
-            multiplied.update(each.operands[:2])
-        elif each.name in ("tt.load", "tt.descriptor_load"):
-            if each.types[0].shape and ("tt.num_stages" in op.body or not multiplied.isdisjoint(each.results)):
-                loads.add(each)
-        elif not multiplied.isdisjoint(each.results):
-            multiplied.update(each.operands)
+    for inner in reversed(body):
+        if inner.name in PRODUCTS:
+            multiplied.update(inner.operands[:2])
+        elif inner.name in ("tt.load", "tt.descriptor_load"):
+            if inner.types[0].shape and ("tt.num_stages" in op.body or not multiplied.isdisjoint(inner.results)):
+                loads.add(inner)
+        elif not multiplied.isdisjoint(inner.results):
+            multiplied.update(inner.operands)
     return loads

@@ -14,7 +14,7 @@ import numpy as np
 from grader.languages.triton.confined.simulator.ramps import LaneValues, Ramp, added, plain
 from grader.languages.triton.confined.simulator.types import STORED, Array, Type
 from grader.plan.limits import Unsupported
-from grader.simulation.findings import Named
+from grader.simulation.findings import MemoryNames
 from grader.simulation.memory import BufferMemory
 
 ADDRESSES = 44
@@ -42,8 +42,8 @@ class Origin:
     name: str
 
     @property
-    def named(self) -> Named:
-        return Named(self.name, self.buffer.given, self.buffer.kept)
+    def named(self) -> MemoryNames:
+        return MemoryNames(self.name, self.buffer.given, self.buffer.kept)
 
 
 class Pointers:
@@ -67,7 +67,7 @@ class Pointers:
         return self.offsets.size
 
     def add(self, offsets: Array | Ramp) -> Pointers:
-        """Return these pointers moved by `offsets` elements; runs stay runs."""
+        """Return these pointers moved by `offsets` elements; a `Ramp` stays one."""
         mine = self.offsets
         if isinstance(offsets, Ramp) and offsets.base.dtype != np.int64:
             offsets = plain(offsets) if offsets.wraps() else Ramp(offsets.base.astype(np.int64), offsets.length)
@@ -85,22 +85,22 @@ class Pointers:
         return Pointers(self.sources, self.which, offsets // new, after)
 
     def merge(self, condition: Array, other: Pointers) -> Pointers:
-        """Return these pointers where the condition holds, the others elsewhere."""
+        """Return these pointers where the condition holds, and `other` elsewhere."""
         if condition.ndim < self.offsets.ndim:
             condition = condition.reshape(condition.shape[:1] + (1,) * (self.offsets.ndim - 1))
         offsets = np.where(condition, plain(self.offsets), plain(other.offsets))
         if self.sources == other.sources and self.which is other.which is None:
             return Pointers(self.sources, None, offsets, self.element)
-        sources = self.sources + tuple(each for each in other.sources if each not in self.sources)
+        sources = self.sources + tuple(source for source in other.sources if source not in self.sources)
         if len(sources) > 64:
             raise Unsupported("a pointer into more than 64 tensors")
-        moved = np.array([sources.index(each) for each in other.sources], np.int8)
+        moved = np.array([sources.index(source) for source in other.sources], np.int8)
         mine = np.zeros(1, np.int8) if self.which is None else self.which
         return Pointers(sources, np.where(condition, mine, moved[0 if other.which is None else other.which]), offsets,
                        self.element)
 
     def address(self) -> Array:
-        bases = np.array([each.buffer.index + 1 for each in self.sources], np.int64) << ADDRESSES
+        bases = np.array([source.buffer.index + 1 for source in self.sources], np.int64) << ADDRESSES
         return bases[0 if self.which is None else self.which] + plain(self.offsets) * STORED[self.element].itemsize
 
 
@@ -125,7 +125,7 @@ class BlockPointer:
         return BlockPointer(self.base, self.shape, self.strides, moved, self.block, self.padding)
 
     def at(self, offsets: list[Array]) -> BlockPointer:
-        moved = tuple(each.astype(np.int64) for each in offsets)
+        moved = tuple(offset.astype(np.int64) for offset in offsets)
         return BlockPointer(self.base, self.shape, self.strides, moved, self.block, self.padding)
 
     def lanes(self, checked: list[int]) -> tuple[Pointers, Array | None]:
@@ -180,7 +180,7 @@ Value = Array | Ramp | Pointers | BlockPointer
 
 
 def merge(active: Array | None, new: Value, old: Value) -> Value:
-    """Return a variable's value after only the active programs have set it anew."""
+    """Return a variable's value after only the active programs have set it again."""
     if active is None or new is old:
         return new
     new, old = plain(new), plain(old)

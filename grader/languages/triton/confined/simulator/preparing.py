@@ -8,13 +8,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from grader.languages.triton.confined.simulator.arithmetic import constant, elementwise
-from grader.languages.triton.confined.simulator.code import Code
 from grader.languages.triton.confined.simulator.control import ENDS, MADE, RUNS
 from grader.languages.triton.confined.simulator.orders import settle
-from grader.languages.triton.confined.simulator.products import PRODUCTS
-from grader.languages.triton.confined.simulator.tensors import tensorwise
+from grader.languages.triton.confined.simulator.state import Code
+from grader.languages.triton.confined.simulator.tensors import PRODUCTS, tensorwise
 from grader.languages.triton.confined.simulator.text import BasicBlock, Function, Op, callee, read_module, walk
-from grader.languages.triton.confined.simulator.types import Array
 from grader.languages.triton.text import installed
 from grader.plan.limits import Unsupported
 from grader.plan.plan import Kernel
@@ -26,7 +24,7 @@ READS = {*_LOADS, *_ATOMICS}
 MOST_KEPT = 64
 
 
-class Located(Exception):
+class LocatedError(Exception):
     """An error: the simulator does not know an operation, in this line."""
 
     def __init__(self, operation: str, line: int) -> None:
@@ -34,14 +32,14 @@ class Located(Exception):
         self.operation, self.line = operation, line
 
 
-_known: dict[str, Code | Located] = {}
+_known: dict[str, Code | LocatedError] = {}
 
 
 def prepare_code(kernel: Kernel, *, counting: bool = False) -> Code:
     """Return a kernel's code, which is cached for the next launch. `counting` is for a run that only counts which
     memory it touches: it leaves out Triton's checks and matrix products, which take most of the time.
 
-    Raises Located for an operation that the simulator does not know.
+    Raises LocatedError for an operation that the simulator does not know.
     """
     key = hashlib.sha256(f"{kernel.symbol}\n{counting}\n{kernel.text}".encode()).hexdigest()
     if key not in _known:
@@ -49,14 +47,14 @@ def prepare_code(kernel: Kernel, *, counting: bool = False) -> Code:
             _known.clear()
         try:
             _known[key] = _prepare(kernel.text, kernel.symbol, counting)
-        except Located as error:
+        except LocatedError as error:
             _known[key] = error
         except Unsupported as error:
-            _known[key] = Located(str(error), 0)
+            _known[key] = LocatedError(str(error), 0)
         except (LookupError, RecursionError, ValueError) as error:
-            _known[key] = Located(f"text that is no kernel ({type(error).__name__})", 0)
+            _known[key] = LocatedError(f"text that is no kernel ({type(error).__name__})", 0)
     known = _known[key]
-    if isinstance(known, Located):
+    if isinstance(known, LocatedError):
         raise known
     return known
 
@@ -71,7 +69,7 @@ def _prepare(text: str, symbol: str, counting: bool) -> Code:
         for op in walk(function.blocks):
             _ready(op, file)
             if op.name in PRODUCTS and counting:
-                op.pure, op.weight = _sum_alone, 1
+                op.pure, op.weight = lambda *operands: operands[-1], 1
         if counting:
             _prune(function.blocks, Counter(name for op in walk(function.blocks) for name in _uses(op)))
         used = {name for op in walk(function.blocks) for name in _uses(op)}
@@ -82,7 +80,7 @@ def _prepare(text: str, symbol: str, counting: bool) -> Code:
     ops = [op for function in functions.values() for op in walk(function.blocks)]
     sizes = [kind.size for op in ops if op.name != "arith.constant" for kind in op.types]
     names = {op.name for op in ops}
-    alive, reads = _Alive(functions), _reading(functions)
+    alive, reads = _LiveElements(functions), _reading(functions)
     return Code(
         functions, symbol, file, max([1, *sizes]), alive.function(symbol), *_stores_and_loads(functions, entry),
         bool(names & {"tt.descriptor_reduce", *_ATOMICS}), any(map(is_relaxed, ops)),
@@ -107,12 +105,8 @@ def is_relaxed(op: Op) -> bool:
     """
     if op.name not in _ATOMICS:
         return False
-    *_, order, scope = [""] + [each.strip() for each in op.body.split("%")[0].split(",") if each.strip()]
+    *_, order, scope = [""] + [word.strip() for word in op.body.split("%")[0].split(",") if word.strip()]
     return order != "acq_rel" or scope == "cta"
-
-
-def _sum_alone(*operands: Array) -> Array:
-    return operands[-1]
 
 
 def _ready(op: Op, file: str) -> None:
@@ -129,14 +123,14 @@ def _ready(op: Op, file: str) -> None:
         if op.pure is None:
             op.run = MADE[op.name](op) if op.name in MADE else RUNS.get(op.name)
     except Unsupported as error:
-        raise Located(str(error)[:200], _line(op, file)) from None
+        raise LocatedError(str(error)[:200], _line(op, file)) from None
     except (KeyError, ValueError, IndexError, OverflowError):
-        raise Located(f"{op.name} of another form"[:200], _line(op, file)) from None
+        raise LocatedError(f"{op.name} of another form"[:200], _line(op, file)) from None
     if op.name in READS | STORES:
         op.weight = 8
     op.ramps |= op.name in ENDS or op.name in ("scf.for", "scf.while", "tt.call")
     if op.pure is None and op.run is None and op.name not in ENDS:
-        raise Located(f"{op.name[:100]} of Triton {installed()}", _line(op, file))
+        raise LocatedError(f"{op.name[:100]} of Triton {installed()}", _line(op, file))
 
 
 def _line(op: Op, file: str) -> int:
@@ -157,17 +151,17 @@ def _settle(block: BasicBlock, used: set[str], several: bool) -> None:
     mine = {name for op in block.ops for name in op.results}
     for number, op in enumerate(block.ops):
         last.update(dict.fromkeys(op.results, number))
-        inner = (name for region in op.regions for each in walk(region) for name in _uses(each))
+        inner = (name for region in op.regions for node in walk(region) for name in _uses(node))
         last.update({name: number for name in (*_uses(op), *inner) if name in mine})
         for region in op.regions:
-            for each in region:
-                _settle(each, used, False)
+            for basic_block in region:
+                _settle(basic_block, used, False)
     for name, number in last.items():
         if block.ops[number].name not in ENDS and (not several or name not in used):
             block.ops[number].dead.append(name)
 
 
-class _Alive:
+class _LiveElements:
     """A count of the most elements that are alive at a time in a program."""
 
     def __init__(self, functions: dict[str, Function]) -> None:
@@ -187,7 +181,7 @@ class _Alive:
         alive = most = sum(kind.size for kind in block.types)
         sizes: dict[str, int] = {}
         for op in block.ops:
-            inner = max([self.block(each) for region in op.regions for each in region], default=0)
+            inner = max([self.block(basic_block) for region in op.regions for basic_block in region], default=0)
             if op.name == "tt.call":
                 inner = self.function(callee(op))
             sizes.update((name, kind.size) for name, kind in zip(op.results, op.types, strict=False))
@@ -205,11 +199,11 @@ def _reads(blocks: list[BasicBlock], functions: set[str]) -> bool:
 def _reading(functions: dict[str, Function]) -> set[str]:
     """Return the functions that read memory, directly or by calls."""
     callers: dict[str, list[str]] = {}
-    for name, each in functions.items():
-        for op in walk(each.blocks):
+    for name, function in functions.items():
+        for op in walk(function.blocks):
             if op.name == "tt.call":
                 callers.setdefault(callee(op), []).append(name)
-    waiting = [name for name, each in functions.items() if _reads(each.blocks, set())]
+    waiting = [name for name, function in functions.items() if _reads(function.blocks, set())]
     reading = set(waiting)
     while waiting:
         more = set(callers.get(waiting.pop(), ())) - reading
@@ -266,4 +260,4 @@ def _stores_and_loads(functions: dict[str, Function], entry: Function) -> tuple[
                        for op in walk(function.blocks) if op.name in names}
                       for names in (STORES, _LOADS))
     arguments = [find((entry.name, argument)) for argument in entry.blocks[0].arguments]
-    return [each in stored for each in arguments], [each in loaded for each in arguments]
+    return [argument in stored for argument in arguments], [argument in loaded for argument in arguments]

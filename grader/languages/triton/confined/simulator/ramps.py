@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from grader.languages.triton.confined.simulator.types import Array
-from grader.simulation.shadow import Indexed
+from grader.simulation.shadow import IndexedElements
 
 
 class Ramp:
@@ -131,7 +131,7 @@ def gather(data: Array, offsets: Array | Ramp) -> Array:
     return result
 
 
-class LaneValues(Indexed):
+class LaneValues(IndexedElements):
     """Elements of a vector, with the range of their indices."""
 
     def __init__(self, index: Array) -> None:

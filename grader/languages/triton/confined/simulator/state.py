@@ -1,34 +1,50 @@
-"""The state of a launch while it runs: its programs, its limits, and the facts that checks of its accesses need."""
+"""The state of a launch while it runs: its code, its programs, its limits, and the facts that checks of its accesses
+need."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import PurePath
 
 import numpy as np
 
 from grader.languages.triton.confined.simulator.clocks import MOST_PROGRAMS, Clocks
-from grader.languages.triton.confined.simulator.code import Code
-from grader.languages.triton.confined.simulator.text import Op
+from grader.languages.triton.confined.simulator.text import Function, Op
 from grader.languages.triton.confined.simulator.types import Array
 from grader.plan.device import Device, Generation
 from grader.plan.limits import Budget
+from grader.plan.messages import NOWHERE, PLAIN, RunOptions, Where
 from grader.simulation.findings import Findings, Site
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """A kernel's code. `largest` is the number of elements of its largest tensor, `alive` the most elements of a
+    program that are alive at a time.
+
+    `stores` and `loads` say for each argument whether the kernel may store and load through it. `spins`: a loop reads
+    memory, so it may wait for another program. `relaxed`: some of its atomics do not order the stores of others.
+    """
+
+    functions: dict[str, Function]
+    entry: str
+    file: str
+    largest: int
+    alive: int
+    stores: list[bool]
+    loads: list[bool]
+    atomics: bool
+    relaxed: bool
+    spins: bool
 
 
 @dataclass(frozen=True)
 class Mode:
-    """The mode in which a plan runs: `masked`, `order`, `early`, `device`, `unwritten` and `resident` as in
-    `messages.Simulate`; `file` is the student's."""
+    """The mode in which a plan runs, on `device`; `file` is the student's."""
 
     file: str = ""
-    masked: Collection[int] | None = None
-    order: Collection[int] | None = None
-    early: Collection[int] = ()
     device: Device | None = None
-    unwritten: int = 0
-    resident: int = 0
+    options: RunOptions = PLAIN
 
     @property
     def generation(self) -> Generation | None:
@@ -38,11 +54,6 @@ class Mode:
     @property
     def granule(self) -> int:
         return self.generation.granule if self.generation else 0
-
-    @property
-    def programs_turned(self) -> bool:
-        """Return whether the programs of a launch run in another order."""
-        return self.order is not None and (not self.order or 0 in self.order)
 
 
 AS_WRITTEN = Mode()
@@ -74,7 +85,7 @@ class State:
         programs = grid[0] * grid[1] * grid[2]
         self.synced = np.zeros(programs, np.int32) if code.atomics else None
         self.clocks = Clocks(programs) if code.atomics and programs <= MOST_PROGRAMS else None
-        self.early = self.clocks is not None and bool(mode.early)
+        self.early = self.clocks is not None and mode.options.early != NOWHERE
         # Like `synced`, for atomics that release or acquire. `relaxed` is the line of an atomic that does not.
         self.released = np.zeros(programs, np.int32) if code.relaxed else None
         self.acquired = np.zeros(programs, np.int32) if code.relaxed else None
@@ -89,17 +100,15 @@ class State:
         # The programs that make the operation; None if all of the chunk do.
         self.active: Array | None = None
 
-    @property
-    def masked_is_nan(self) -> bool:
-        """Return whether lanes that a mask without `other` switches off in this line hold NaN."""
-        masked = self.mode.masked
-        return masked is not None and (not masked or self.line() in masked)
+    def stands_in(self, where: Where) -> bool:
+        """Return whether this operation stands in one of these lines."""
+        # Mostly there are none, and nobody looks for the operation's line.
+        return where.lines == "all" or (bool(where.lines) and self.line() in where.lines)
 
     @property
     def turned(self) -> bool:
         """Return whether this operation has to take another order than usual, if it leaves the order open."""
-        order = self.mode.order
-        return order is not None and (not order or self.line() in order)
+        return self.stands_in(self.mode.options.order)
 
     def line(self, op: Op | None = None) -> int:
         """Return the line of the innermost frame in the student's file."""
@@ -117,5 +126,5 @@ def flat(state: State, live: Array | None, shape: tuple[int, ...], *values: Arra
     lanes."""
     shape = (state.count, *shape)
     owners = state.owners.reshape((-1,) + (1,) * (len(shape) - 1))
-    wide = [np.broadcast_to(each, shape) for each in (*values, owners)]
+    wide = [np.broadcast_to(value, shape) for value in (*values, owners)]
     return [each.reshape(-1) if live is None else each[np.broadcast_to(live, shape)] for each in wide]

@@ -12,6 +12,7 @@ from typing import Any
 
 from grader.languages.triton.confined.simulator.types import Type, read_descriptor, read_type
 from grader.plan.limits import Unsupported
+from grader.plan.tokens import split_at_commas
 
 MOST_DEPTH = 24
 MOST_LINES = 20_000
@@ -86,7 +87,7 @@ class Function:
     names: list[str]
     """The names of its arguments in the source."""
     multiples: frozenset[str] = frozenset()
-    """The arguments that are known to be multiples of 16: Triton compiles the kernel anew for others."""
+    """The arguments that are known to be multiples of 16: Triton compiles the kernel again for others."""
 
 
 def walk(blocks: list[BasicBlock]) -> Iterator[Op]:
@@ -117,20 +118,6 @@ _TARGET = re.compile(r"\^(\w+)(?:\(([^:)^]*) : [^)^]*\))?")
 _FOR = re.compile(r"^ (?:unsigned )?(%\S+) = (%\S+) to (%\S+) step (%\S+)")
 _COUNTER = re.compile(r" : (i\d+) \{$")
 _FUNCTION = re.compile(r'^tt\.func (?:public |private )?@(?:([\w$.]+)|"([^"]+)")\(')
-
-
-def split(text: str) -> list[str]:
-    """Return the parts of a text between commas outside brackets."""
-    parts, depth, start = [], 0, 0
-    for index, character in enumerate(text):
-        if character in "<([":
-            depth += 1
-        elif character in ">)]" and text[index - 1] != "-":
-            depth -= 1
-        elif character == "," and depth == 0:
-            parts.append(text[start:index].strip())
-            start = index + 1
-    return [part for part in (*parts, text[start:].strip()) if part]
 
 
 def _types_start(text: str) -> int:
@@ -206,7 +193,7 @@ class _Reader:
         elif line.startswith("^"):
             label, _, rest = line[1:].partition("(")
             label = label.split(":")[0]
-            block = self._block(label, split(rest.split("):")[0]) if rest and "):" in rest else [])
+            block = self._block(label, split_at_commas(rest.split("):")[0]) if rest and "):" in rest else [])
             if len(self.blocks) == 1 and not self.blocks[0].ops and not self.blocks[0].arguments:
                 self.blocks[0] = block
             else:
@@ -225,10 +212,10 @@ class _Reader:
             quoted ^= character == '"'
             depth += 0 if quoted else (character == "(") - (character == ")")
             end += 1
-        arguments = split(line[match.end() : end - 1])
-        named = [_PLACE.findall(each) for each in arguments]
+        arguments = split_at_commas(line[match.end() : end - 1])
+        named = [_PLACE.findall(argument) for argument in arguments]
         self.types = {}
-        entry = self._block("entry", [_PLACE.sub("", each).split(" {")[0] for each in arguments])
+        entry = self._block("entry", [_PLACE.sub("", argument).split(" {")[0] for argument in arguments])
         self.blocks = [entry]
         names = [each[-1].split('"')[1] if each and each[-1].startswith('"') else argument.split(":")[0].lstrip("%")
                  for each, argument in zip(named, arguments, strict=True)]
@@ -305,9 +292,9 @@ class _Reader:
             # … iter_args(%a = %b) -> (T) : i32 {
             _, _, carried = rest.partition(" iter_args(")
             given, _, types = carried.partition(") -> (")
-            pairs = [pair.split(" = ") for pair in split(given)]
+            pairs = [pair.split(" = ") for pair in split_at_commas(given)]
             op.operands = [match[2], match[3], match[4], *(pair[1] for pair in pairs)]
-            op.types = [read_type(each) for each in split(types.rpartition(")")[0])]
+            op.types = [read_type(part) for part in split_at_commas(types.rpartition(")")[0])]
             counter = _COUNTER.search(rest)
             return self._arguments([match[1], *(pair[0] for pair in pairs)],
                                    [read_type(counter[1] if counter else "index"), *op.types])
@@ -315,14 +302,14 @@ class _Reader:
             # (%a = %b) : (T) -> (T) {
             given, _, types = rest[2:].partition(") : (") if rest.startswith(" (") else ("", "", rest[4:])
             before, _, after = types[:-1].partition(") -> ")
-            pairs = [pair.split(" = ") for pair in split(given)]
+            pairs = [pair.split(" = ") for pair in split_at_commas(given)]
             op.operands = [pair[1] for pair in pairs]
-            op.types = [read_type(each) for each in split(_bare(after.strip()))]
-            return self._arguments([pair[0] for pair in pairs], [read_type(each) for each in split(before)])
+            op.types = [read_type(part) for part in split_at_commas(_bare(after.strip()))]
+            return self._arguments([pair[0] for pair in pairs], [read_type(part) for part in split_at_commas(before)])
         if op.name == "scf.if" and opens:
             condition, _, types = rest[:-1].partition("->")
             op.operands = _NAME.findall(condition)
-            op.types = [read_type(each) for each in split(_bare(types.strip()))]
+            op.types = [read_type(part) for part in split_at_commas(_bare(types.strip()))]
         elif op.name in ("cf.br", "cf.cond_br"):
             op.operands = _NAME.findall(rest.split("^")[0])
             op.targets = [(label, _NAME.findall(values)) for label, values in _TARGET.findall(rest)]
@@ -362,15 +349,15 @@ def _results(op: Op, text: str) -> list[Type]:
     if op.name == "tt.make_tensor_ptr" or op.name == "tt.advance":
         return [Type((), "block", read_type(text.removeprefix("!tt.ptr")[1:-1]))]
     if op.name == "tt.make_tensor_descriptor":
-        return [read_descriptor(split(text)[-1].removeprefix("!tt.tensordesc")[1:-1])]
+        return [read_descriptor(split_at_commas(text)[-1].removeprefix("!tt.tensordesc")[1:-1])]
     for arrow in (" -> ", " to "):
         if arrow in text:
-            return [read_type(each) for each in split(_bare(text.rsplit(arrow, 1)[1].strip()))]
+            return [read_type(part) for part in split_at_commas(_bare(text.rsplit(arrow, 1)[1].strip()))]
     if text.startswith("-> "):
-        return [read_type(each) for each in split(_bare(text[3:].strip()))]
+        return [read_type(part) for part in split_at_commas(_bare(text[3:].strip()))]
     if op.name == "arith.constant" and not text:
         return [read_type("i1")]
-    types = [read_type(each) for each in split(text)]
+    types = [read_type(part) for part in split_at_commas(text)]
     if op.name in ("arith.cmpi", "arith.cmpf"):
         return [Type(types[0].shape, "i1")]
     if op.name == "tt.load":

@@ -14,8 +14,8 @@ def _answer(request: Compile | Canonicalise, files: list[int]) -> Compiled:
     made = serving.contents(files[0], request.bytes)
     if isinstance(request, Compile):
         asked, facts = Kernels.model_validate_json(made), Facts(registers=16, spills=0, shared=0)
-        code = [Binary(cubin=base64.b64encode(one.text.encode()).decode(), facts=facts, metadata=Metadata(
-            name="toy", shared=0, operands=[])) for one in asked.kernels]
+        code = [Binary(cubin=base64.b64encode(kernel.text.encode()).decode(), facts=facts, metadata=Metadata(
+            name="toy", shared=0, operands=[])) for kernel in asked.kernels]
         made = Binaries(kernels=[*code, *(Fits(shared=0) for _ in asked.fitting)]).model_dump_json().encode()
     return Compiled(seq=request.seq, bytes=os.pwrite(files[1], made, 0))
 

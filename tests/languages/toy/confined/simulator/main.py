@@ -15,11 +15,11 @@ from ... import read, value
 
 def _answer(request: Simulate, files: list[int]) -> Simulated | Exhausted:
     plan = read_plan(serving.contents(files[0], request.bytes))
-    if sum(one.bytes for one in plan.buffers) > request.operations:
+    if sum(buffer.bytes for buffer in plan.buffers) > request.operations:
         return Exhausted(seq=request.seq, what="operations")
     # That of the last call comes last, and a call of Toy needs no other.
-    memory = [np.frombuffer(mmap.mmap(one, os.fstat(one).st_size), np.float32) for one in files[-len(plan.buffers):]]
-    for launch in (one for one in plan.calls()[-1] if isinstance(one, Launch)):
+    memory = [np.frombuffer(mmap.mmap(file, os.fstat(file).st_size), np.float32) for file in files[-len(plan.buffers):]]
+    for launch in (call for call in plan.calls()[-1] if isinstance(call, Launch)):
         _, names, formula = read(plan.kernels[launch.kernel].text)
         given = dict(zip(names, launch.arguments, strict=True))
         tensors = {name: memory[one.buffer] for name, one in given.items() if isinstance(one, Pointer)}

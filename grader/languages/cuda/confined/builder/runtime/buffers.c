@@ -1,4 +1,4 @@
-// Memory: on the device, addresses that nobody maps; on the host, pages of which host code's writes are noticed.
+// Buffers: device memory is a range of addresses that is never mapped; host memory is pages whose writes are detected.
 #include "recorder.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +8,13 @@ Buffer *rec_buffers;
 int rec_buffer_count, rec_call_number = -1;
 
 enum { MOST = 1 << 14, LARGE = 64 << 20, BEHIND = 1 << 18 };
-// Far from where Linux puts programs, libraries, stacks and heaps. The low half is large: no small number beside the
-// high half of another pointer, which padding of a structure may hold, looks like an address.
+// Far from the addresses of programs, libraries, stacks and heaps on Linux. The low half is large, so that a small
+// number beside the high half of an old pointer, as in a structure's padding, does not look like an address.
 static u64 next_address = 0x200080000000ull;
 static const u64 GAP = 2ull << 20;
 static u64 device_bytes;
 
-// The buffer that an address lies in, or right after; the newest, if there are several.
+// Return the newest buffer that holds an address or ends right before it; 0 if there is none.
 Buffer *rec_find(u64 address) {
     for (int i = rec_buffer_count - 1; i >= 0; i--) {
         Buffer *one = &rec_buffers[i];
@@ -28,7 +28,7 @@ static u64 whole_pages(u64 bytes) { return (bytes + PAGE - 1) & -(u64)PAGE; }
 
 static u64 extent(u64 bytes) { return whole_pages(bytes + !bytes) + BEHIND; }
 
-// Behind it are pages that nobody may touch: whoever walks past the end is told so.
+// Guard pages follow each buffer, so that an access past its end is detected.
 static u64 map(u64 bytes, int protection) {
     void *made = mmap(0, extent(bytes), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (made == MAP_FAILED) return 0;
@@ -36,7 +36,7 @@ static u64 map(u64 bytes, int protection) {
     return (u64)made;
 }
 
-// The memory of the host behind whose end an address lies.
+// Return the host buffer whose guard pages hold an address.
 Buffer *rec_behind(u64 address) {
     for (int i = rec_buffer_count - 1; i >= 0; i--) {
         Buffer *one = &rec_buffers[i];
@@ -45,7 +45,7 @@ Buffer *rec_behind(u64 address) {
     return 0;
 }
 
-// Takes memory and writes that down. Returns 0 if there is none.
+// Allocate memory and record it. Returns 0 if there is none.
 Buffer *rec_take(enum place place, u64 bytes, int given) {
     rec_lock();
     if (!rec_buffers) {
@@ -71,7 +71,7 @@ Buffer *rec_take(enum place place, u64 bytes, int given) {
 
 const char *rec_name(const Buffer *buffer) { return buffer->given < 0 ? "" : rec_settings->given[buffer->given]; }
 
-// Writes down what host code has put into pinned memory since that was last done: all of it at first, or if it is
+// Record what host code has written to pinned memory since the last record of it; all of it at first, or if it is
 // large.
 void rec_put_down(Buffer *buffer) {
     rec_lock();
@@ -95,7 +95,7 @@ void rec_put_down(Buffer *buffer) {
     rec_unlock();
 }
 
-// Takes a parameter's memory for the next call. `place` is that of `Buffer`; an output in host memory has no pages.
+// Allocate a parameter's memory for the next call. `place` is that of `Buffer`; an output in host memory has no pages.
 EXPORTED u64 rec_given(int index, u64 bytes, int place, int output) {
     Buffer *made = rec_take(place, bytes, index);
     if (!made) rec_fail(OUT_OF_MEMORY, "there is no memory for `%s`", rec_settings->given[index]);
@@ -104,7 +104,7 @@ EXPORTED u64 rec_given(int index, u64 bytes, int place, int output) {
 }
 
 EXPORTED void rec_call(int number) {
-    // A parameter is its own call's: what was kept of an earlier one is gone.
+    // A parameter's memory belongs to one call: that of an earlier call is freed.
     for (int i = 0; i < rec_buffer_count; i++) {
         Buffer *one = &rec_buffers[i];
         if (one->given < 0 || one->call == number || one->freed) continue;

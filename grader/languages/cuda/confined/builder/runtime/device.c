@@ -1,4 +1,4 @@
-// What host code asks about its machine: the answers are those of the device that is planned for.
+// Answers to what host code asks about its machine: those of the device that is planned for.
 #include "recorder.h"
 #include <string.h>
 
@@ -7,40 +7,22 @@ enum { STACK_BYTES = 1024 };
 static cudaError_t no_such_device(int device) {
     return rec_error(cudaErrorInvalidDevice, 0, 0, "there is one GPU, number 0; this asks for number %d", device);
 }
-cudaError_t cudaGetDevice(int *device) {
-    *device = 0;
-    return cudaSuccess;
-}
+SUCCEEDS(cudaGetDevice(int *device), *device = 0)
 cudaError_t cudaSetDevice(int device) { return device ? no_such_device(device) : cudaSuccess; }
-cudaError_t cudaGetDeviceCount(int *count) {
-    *count = 1;
-    return cudaSuccess;
-}
-cudaError_t cudaGetDeviceFlags(unsigned *flags) {
-    *flags = 0;
-    return cudaSuccess;
-}
-cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
-    *can = 0;
-    return cudaSuccess;
-}
-cudaError_t cudaRuntimeGetVersion(int *version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-cudaError_t cudaDriverGetVersion(int *version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit) {
-    *value = limit == cudaLimitStackSize ? STACK_BYTES : limit == cudaLimitMallocHeapSize ? 8 << 20 : 1 << 20;
-    return cudaSuccess;
-}
-// The grader launches with CUDA's own limits, and the stack is the one that a kernel of a plan may exceed.
+SUCCEEDS(cudaGetDeviceCount(int *count), *count = 1)
+SUCCEEDS(cudaGetDeviceFlags(unsigned *flags), *flags = 0)
+SUCCEEDS(cudaDeviceCanAccessPeer(int *can, int device, int peer), *can = 0)
+SUCCEEDS(cudaRuntimeGetVersion(int *version), *version = CUDART_VERSION)
+SUCCEEDS(cudaDriverGetVersion(int *version), *version = CUDART_VERSION)
+SUCCEEDS(cudaDeviceGetLimit(size_t *value, enum cudaLimit limit),
+         *value = limit == cudaLimitStackSize ? STACK_BYTES : limit == cudaLimitMallocHeapSize ? 8 << 20 : 1 << 20)
+// The grader launches with CUDA's own limits. A kernel that needs a larger stack than theirs cannot be planned.
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
     if (limit == cudaLimitStackSize && value > STACK_BYTES)
-        rec_fail(UNSUPPORTED, "this asks for a stack of %zu bytes, and each thread has %d here: write a loop in place of "
-                 "the recursion", value, STACK_BYTES);
+        rec_fail(UNSUPPORTED,
+                 "this asks for a stack of %zu bytes, and each thread has %d here: write a loop in place of the "
+                 "recursion",
+                 value, STACK_BYTES);
     return cudaSuccess;
 }
 

@@ -1,4 +1,4 @@
-// What ends host code: signals, the clock, and calls that leave the process or start another.
+// Ends of host code: signals, the clock, and calls that leave the process or start another.
 #include "recorder.h"
 #include <errno.h>
 #include <pthread.h>
@@ -75,7 +75,7 @@ static void on_time(int number, siginfo_t *info, void *context) {
     rec_fail(TIME_OUT, "The function runs longer than the grader's limit allows.");
 }
 
-// Before any constructor of the submission.
+// Runs before any constructor of the submission.
 __attribute__((constructor(101))) static void begin(void) {
     extern char **environ;
     static const char VARIABLE_NAME[] = "KERNELMARK_RECORD=";
@@ -94,13 +94,13 @@ __attribute__((constructor(101))) static void begin(void) {
     for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, 0);
     action.sa_sigaction = on_time;
     sigaction(SIGALRM, &action, 0);
-    rec_frames(); // loads what unwinding needs
+    rec_frames(); // loads the library that unwinds the stack
     struct itimerval timer = {
         .it_value = {rec_settings->milliseconds / 1000, rec_settings->milliseconds % 1000 * 1000}};
     if (rec_settings->milliseconds) setitimer(ITIMER_REAL, &timer, 0);
 }
 
-// Hidden like all names of this runtime, they stand before the C library's for host code alone.
+// These names are hidden, as all of this runtime are: they replace the C library's functions for host code alone.
 #define ENDS(declaration, text)                                                                                        \
     _Noreturn declaration { rec_fail(EXCEPTION, text); }
 _Noreturn void exit(int status) { rec_fail(EXCEPTION, "host code ends its process: exit(%d)", status); }
@@ -109,10 +109,10 @@ _Noreturn void quick_exit(int status) { rec_fail(EXCEPTION, "host code ends its 
 ENDS(void abort(void), "host code ends its process: abort()")
 ENDS(void __assert_fail(const char *what, const char *file, unsigned line, const char *function),
      "an assertion of host code fails")
-// What an exception that host code does not catch says; terminate.cpp finds it.
+// Report an exception that host code does not catch. terminate.cpp calls this with the exception's message.
 _Noreturn void rec_uncaught(const char *what) { rec_fail(EXCEPTION, "host code throws: %s", what); }
 
-// A confined process may send no signal, to itself neither: what one would do is done at once.
+// A confined process may send no signal, not even to itself, so the signal's action is taken at once.
 static int signal_itself(const char *call, int number) {
     struct sigaction action;
     if (!number) return 0;
@@ -129,7 +129,7 @@ static int signal_itself(const char *call, int number) {
 int raise(int number) { return signal_itself("raise", number); }
 int pthread_kill(pthread_t thread, int number) { return signal_itself("pthread_kill", number); }
 static int signal_one(const char *call, pid_t process, int number) {
-    // 0, -1 and a group may be others' as well.
+    // 0, -1 and a group may include other processes.
     if (process <= 0 || process == getpid()) return signal_itself(call, number);
     errno = EPERM;
     return -1;

@@ -13,7 +13,7 @@ static Function functions[MOST_SYMBOLS];
 static Variable variables[MOST_SYMBOLS];
 static int function_count, variable_count;
 
-// What the object that nvcc makes says of itself when it is loaded
+// Functions that the object made by nvcc calls when it is loaded
 static void *fat_binary[1];
 void **__cudaRegisterFatBinary(void *image) { return fat_binary; }
 void __cudaRegisterFatBinaryEnd(void **handle) {}
@@ -54,7 +54,7 @@ const Kernel *rec_kernel(const void *host, int *index) {
     return &rec_settings->kernels[one->kernel];
 }
 
-// A variable of a module, with an address from its first use on. Returns 0 if there is none of this name.
+// Return a variable of a module, which gets an address at its first use; 0 if there is none of this name.
 Variable *rec_variable(const void *host) {
     for (int i = 0; i < variable_count; i++) {
         Variable *one = &variables[i];
@@ -83,7 +83,7 @@ typedef struct {
 } Configuration;
 static __thread Configuration pushed[MOST_NESTED];
 static __thread int pushed_count;
-// The place of a launch as <<<…>>>: what calls the runtime in the end is a function of nvcc's, on the kernel's line.
+// The place of a launch in <<<…>>>: the runtime is called by a function that nvcc adds, on the kernel's own line.
 static __thread Frames launching;
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, struct CUstream_st *stream) {
@@ -106,10 +106,7 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host) {
     return cudaSuccess;
 }
 cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *host) { return __cudaGetKernel(kernel, host); }
-cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *host) {
-    *function = (cudaFunction_t)host;
-    return cudaSuccess;
-}
+SUCCEEDS(cudaGetFuncBySymbol(cudaFunction_t *function, const void *host), *function = (cudaFunction_t)host)
 
 static cudaError_t refused_by_device(int kernel, const Frames *frames, dim3 grid, dim3 block, size_t shared, u64 most) {
     const Device *device = &rec_settings->device;
@@ -148,7 +145,7 @@ static cudaError_t refused_by_device(int kernel, const Frames *frames, dim3 grid
     return cudaSuccess;
 }
 
-// Pinned memory that a kernel may read holds what host code has written there by now.
+// Record what host code has written to the pinned memory that a kernel may read.
 static void put_down_pinned(const unsigned char *bytes, uint32_t count) {
     for (uint32_t at = 0; at + 8 <= count; at += 8) {
         u64 word;
@@ -210,7 +207,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *configuration, const v
             if (one->val.clusterDim.x * one->val.clusterDim.y * one->val.clusterDim.z > 1)
                 rec_refuse(OPTION, "cudaLaunchAttributeClusterDimension",
                            "clusters of blocks are not planned: launch without");
-            // A launch may begin before the last has ended, and need not: in a plan it begins after.
+            // The launch may begin before the last has ended, but need not: in a plan it begins after that.
         } else if (one->id != cudaLaunchAttributeIgnore && one->id != cudaLaunchAttributePriority &&
                    one->id != cudaLaunchAttributeProgrammaticStreamSerialization)
             rec_refuse(OPTION, "cudaLaunchKernelEx", "launch attribute %d is not planned: launch without", one->id);

@@ -1,4 +1,4 @@
-// Copies and fills: which memory they name, and what host code has put into its own.
+// Copies and fills: the memory that they name, and the contents of host code's own memory.
 #include "recorder.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@ typedef struct {
     u64 target, target_pitch, source, source_pitch, width, height;
     enum cudaMemcpyKind kind;
     const char *call;
-    const void *site; // the call in host code, where it may be one of a loop
+    const void *site; // the call in host code, if it may be one of a loop
     cudaStream_t stream;
 } Transfer;
 #define SITE __builtin_return_address(0)
@@ -39,14 +39,14 @@ static void check_sides(const Transfer *copy, const Buffer *target, const Buffer
     if (!to && on_device(target)) wrong_side(copy, target, "target", "GPU", "writes to the host's");
 }
 
-// Whether the bytes of a copy lie in memory that the plan has: a given input, or what was put down of pinned memory.
+// Return whether the bytes of a copy lie in memory that the plan has: a given input, or recorded pinned memory.
 static int is_known(const Transfer *copy, Buffer *source) {
     if (!source || copy->source < source->base) return 0;
     if (source->place == PINNED && source->given < 0) rec_put_down(source);
     return 1;
 }
 
-// Before host code's own memory is read, which may end sooner, too.
+// Fail if the target has too little room. This comes before host code's own memory is read, which may end sooner.
 static void check_room(const Transfer *copy, const Buffer *target, u64 bytes) {
     const char *name = rec_name(target);
     u64 room = copy->target - target->base < target->bytes ? target->bytes - (copy->target - target->base) : 0;
@@ -74,7 +74,7 @@ static void on_the_host(const Transfer *copy) {
                 (const void *)(copy->source + row * copy->source_pitch), copy->width);
 }
 
-// Copies of single pieces in a loop, which are written down together when something else comes.
+// Copies of single pieces in a loop: they are recorded together, before the next other operation.
 static struct {
     u64 count, target_step, source_step;
     Transfer copy, last;

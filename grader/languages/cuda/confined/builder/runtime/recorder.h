@@ -1,6 +1,6 @@
-// What the parts of the recording runtime share. It stands in for libcudart beside a submission's host code, in the
-// same shared object: it runs nothing, and writes down what host code asks for. Only `rec_` names leave the object. The
-// C files are compiled as one, so that CUDA's headers are read once: a name at file level is that of all of them.
+// Declarations of the recording runtime. It stands in for libcudart beside a submission's host code, in the same shared
+// object: it runs nothing, and records what host code asks for. The object exports `rec_` names alone. The C files are
+// compiled as one, so that CUDA's headers are read once: a name at file level is visible in all of them.
 #pragma once
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -10,7 +10,7 @@
 
 typedef uint64_t u64;
 #define EXPORTED __attribute__((visibility("default")))
-// Compiled without optimisation, which takes longer than anything here but loops over memory and buffers.
+// The runtime is compiled without optimisation, which would take longer than it saves, except in loops over memory.
 #define FAST __attribute__((optimize("O2")))
 #define INLINED static inline __attribute__((always_inline, optimize("O2")))
 enum { PAGE = 4096 };
@@ -51,10 +51,10 @@ enum step { RECORD, WAIT, FINISH_STREAM, FINISH_EVENT, FINISH_ALL, BEGIN_GRAPH, 
 #define UNSUPPORTED "unsupported"
 #define TOO_LARGE "too_large"
 
-// What the planner tells of kernels and of the device; `struct`s of planner/child.py are laid out alike.
+// Kernels, device and settings as the planner passes them: the structures of planner/child.py have the same layout.
 typedef struct {
     const char *symbol;
-    uint32_t count, registers; // registers of a thread, 0 if nobody has compiled the kernel yet
+    uint32_t count, registers; // registers of a thread, 0 if the kernel is not compiled yet
     const uint32_t *sizes;     // bytes of each parameter
     u64 shared, most_threads;  // bytes of shared memory that the kernel itself takes, threads that a block may have
 } Kernel;
@@ -66,7 +66,7 @@ typedef struct {
 } Device;
 typedef struct {
     int output;            // the descriptor that takes the records
-    uint32_t milliseconds; // of the clock, until host code is stopped
+    uint32_t milliseconds; // wall-clock time until host code is stopped
     u64 seed;              // of the tokens in host inputs
     u64 most_bytes;        // of records
     uint32_t kernel_count, given_count;
@@ -75,8 +75,8 @@ typedef struct {
     Device device;
 } Settings;
 
-// The last page that was filled of a walk through memory, how far it was from the one before, and how many are filled at
-// once.
+// A walk through memory: the last page that was filled, its distance from the page before, and the number of pages that
+// are filled at once.
 typedef struct {
     u64 last, step, ahead;
 } PageWalk;
@@ -87,11 +87,11 @@ typedef struct {
     int given; // the parameter's index, -1 for memory that host code took
     int call;  // of which the parameter is; -1 during loading
     int freed, registered;
-    int dirty;             // pinned: host code may have written it since it was last put down
+    int dirty;             // pinned: host code may have written it since its last record
     u64 key;               // of the tokens in a host input; 0 otherwise
-    u64 faults;            // of a host input: pages that were touched before they were filled
+    u64 faults;            // host input: pages that were touched before they were filled
     PageWalk walks[2];
-    unsigned char *shadow; // pinned: what was put down
+    unsigned char *shadow; // pinned: the recorded contents
 } Buffer;
 
 extern const Settings *rec_settings;
@@ -107,7 +107,7 @@ typedef struct {
     unsigned char *bytes;
     u64 used, room;
 } Sink;
-extern Sink *rec_capture; // takes operations instead of the planner while a graph is captured
+extern Sink *rec_capture; // gets operations in the planner's place while a graph is captured
 extern u64 rec_fault_address;
 void rec_append(Sink *sink, const void *bytes, u64 count);
 void rec_lock(void);
@@ -119,7 +119,7 @@ void rec_replay(const Sink *sink);
 _Noreturn void rec_refuse(const char *why, const char *operator, const char * sentence, ...)
     __attribute__((format(printf, 3, 4)));
 _Noreturn void rec_fail(const char *failure, const char *sentence, ...) __attribute__((format(printf, 2, 3)));
-#define MILD (1ull << 32) // in place of a kernel's number: an error that makes no difference to a plan
+#define MILD (1ull << 32) // in place of a kernel's number: an error without effect on a plan
 cudaError_t rec_error(cudaError_t error, u64 kernel, const Frames *frames, const char *sentence, ...)
     __attribute__((format(printf, 4, 5)));
 #define EMIT(kind, text, bytes, ...)                                                                                   \
@@ -127,6 +127,12 @@ cudaError_t rec_error(cudaError_t error, u64 kernel, const Frames *frames, const
         const u64 numbers_[] = {__VA_ARGS__};                                                                          \
         rec_emit(kind, numbers_, sizeof numbers_ / sizeof *numbers_, text, bytes);                                     \
     } while (0)
+// A function of CUDA's that does one thing and succeeds.
+#define SUCCEEDS(declaration, done)                                                                                    \
+    cudaError_t declaration {                                                                                          \
+        done;                                                                                                          \
+        return cudaSuccess;                                                                                            \
+    }
 
 // buffers.c
 extern Buffer *rec_buffers;

@@ -1,4 +1,4 @@
-// Records of what host code asks for, with the places in its library that asked: written to the planner as they come.
+// Records of what host code asks for, each with its call stack in the library: written to the planner as they come.
 #include "recorder.h"
 #include <errno.h>
 #include <pthread.h>
@@ -11,12 +11,12 @@
 
 const Settings *rec_settings;
 Sink *rec_capture;
-u64 rec_fault_address; // where a signal came from, which no return address tells
+u64 rec_fault_address; // the instruction that raised a signal, which no return address shows
 __thread cudaError_t rec_last_error;
 
 static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static unsigned char waiting[1 << 16];
-// Many more than a plan has operations.
+// Far more than a plan has operations.
 enum { MOST_RECORDS = 1 << 17 };
 static u64 waiting_bytes, written_bytes, written_records;
 // The linker knows where the shared object begins and ends.
@@ -40,12 +40,12 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *of) {
         walk->frames.at[walk->frames.count++] = at - start - !before;
         return walk->frames.count < MOST_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
     }
-    // Below the submission's frames may lie a library's, and between them those of its algorithms; above, the
-    // planner's.
+    // A library's frames may lie below the submission's, and those of its algorithms between them; the planner's lie
+    // above.
     return ++walk->outside < (walk->frames.count ? 6 : 32) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-// Addresses in the shared object, relative to its start, innermost first, each within the instruction that called.
+// Return the call stack: addresses relative to the shared object's start, innermost first, each in the call itself.
 Frames rec_frames(void) {
     Walk walk = {0};
     if (rec_fault_address >= (u64)__ehdr_start && rec_fault_address < (u64)_end)
@@ -136,7 +136,7 @@ void rec_emit(enum kind kind, const u64 *numbers, unsigned count, const void *te
 
 void rec_replay(const Sink *sink) {
     rec_lock();
-    // A record is seldom shorter.
+    // Few records are shorter.
     written_records += 1 + sink->used / 128;
     if (written_records > MOST_RECORDS || written_bytes + sink->used > rec_settings->most_bytes)
         rec_fail(TOO_LARGE, "graphs are launched with more operations than a plan holds: launch fewer");
@@ -145,7 +145,7 @@ void rec_replay(const Sink *sink) {
     rec_unlock();
 }
 
-// Words in front of the sentence that is written out, each on a line of its own.
+// Write one or two words, each on a line of its own, and a sentence after them.
 static void sentence_of(char *text, u64 room, const char *first, const char *second, const char *sentence,
                         va_list list) {
     int used = second ? snprintf(text, room, "%s\n%s\n", first, second) : snprintf(text, room, "%s\n", first);
@@ -170,8 +170,8 @@ void rec_fail(const char *failure, const char *sentence, ...) {
     end_with(FAILED, 0, 0, text);
 }
 
-// An error that the runtime reports and host code may look at; `kernel` is 1 + its index where one was not launched, 0
-// for no kernel, or MILD.
+// Report an error that host code may ask for. `kernel` is 1 + the index of a kernel that was not launched, 0 for no
+// kernel, or MILD.
 cudaError_t rec_error(cudaError_t error, u64 kernel, const Frames *frames, const char *sentence, ...) {
     char text[1200];
     va_list list;
@@ -184,7 +184,7 @@ cudaError_t rec_error(cudaError_t error, u64 kernel, const Frames *frames, const
     return rec_last_error = error;
 }
 
-// Calls that a submission names and this runtime has not: the builder makes a function for each, which ends here.
+// Refuse a call that this runtime lacks: the builder makes a stub for each such call, which calls this.
 _Noreturn void rec_unknown(const char *name) {
     int own = !strncmp(name, "cuda", 4) || !strncmp(name, "__cuda", 6);
     rec_refuse(own ? OTHER : LIBRARY, name, "%s is not among the calls that host code may make", name);

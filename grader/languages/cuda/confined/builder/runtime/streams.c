@@ -1,4 +1,4 @@
-// Streams, events and graphs. Nothing runs, so that all waiting is over at once: it is written down alone.
+// Streams, events and graphs. Nothing runs, so a wait ends at once: it is only recorded.
 #include "recorder.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,20 +7,12 @@ enum { NON_BLOCKING = 8 }; // in the number of a stream: see grader/plan/streams
 static u64 next_handle = 0x1000;
 static cudaStream_t captured_stream;
 
-#define MAKES(declaration, type)                                                                                       \
-    cudaError_t declaration {                                                                                          \
-        *made = (type)(next_handle += 16);                                                                             \
-        return cudaSuccess;                                                                                            \
-    }
+#define MAKES(declaration, type) SUCCEEDS(declaration, *made = (type)(next_handle += 16))
 #define NOTHING(declaration)                                                                                           \
     cudaError_t declaration { return cudaSuccess; }
-#define ORDERS(declaration, step, stream, event)                                                                       \
-    cudaError_t declaration {                                                                                          \
-        order(step, stream, event);                                                                                    \
-        return cudaSuccess;                                                                                            \
-    }
+#define ORDERS(declaration, step, stream, event) SUCCEEDS(declaration, order(step, stream, event))
 
-// A stream or an event as a number: 0 for the default stream, and for what is neither.
+// Return the number of a stream or an event; 0 for the default stream, and for any other pointer.
 u64 rec_number(const void *handle) {
     u64 number = (u64)handle;
     return handle == cudaStreamPerThread || (number > 0x1000 && number <= (next_handle | NON_BLOCKING)) ? number : 0;
@@ -32,10 +24,8 @@ static void order(enum step step, cudaStream_t stream, cudaEvent_t event) {
 }
 
 MAKES(cudaStreamCreate(cudaStream_t *made), cudaStream_t)
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *made, unsigned flags) {
-    *made = (cudaStream_t)((next_handle += 16) | (flags & cudaStreamNonBlocking ? NON_BLOCKING : 0));
-    return cudaSuccess;
-}
+SUCCEEDS(cudaStreamCreateWithFlags(cudaStream_t *made, unsigned flags),
+         *made = (cudaStream_t)((next_handle += 16) | (flags & cudaStreamNonBlocking ? NON_BLOCKING : 0)))
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *made, unsigned flags, int priority) {
     return cudaStreamCreateWithFlags(made, flags);
 }
@@ -47,25 +37,16 @@ NOTHING(cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID attrib
                                const cudaLaunchAttributeValue *value))
 NOTHING(cudaStreamCopyAttributes(cudaStream_t target, cudaStream_t source))
 NOTHING(cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes, unsigned flags))
-cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags) {
-    *flags = 0;
-    return cudaSuccess;
-}
-cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
-    *priority = 0;
-    return cudaSuccess;
-}
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device) {
-    *device = 0;
-    return cudaSuccess;
-}
+SUCCEEDS(cudaStreamGetFlags(cudaStream_t stream, unsigned *flags), *flags = 0)
+SUCCEEDS(cudaStreamGetPriority(cudaStream_t stream, int *priority), *priority = 0)
+SUCCEEDS(cudaStreamGetDevice(cudaStream_t stream, int *device), *device = 0)
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) {
     if (least) *least = 0;
     if (greatest) *greatest = -5;
     return cudaSuccess;
 }
 
-// A function of the host's in a stream is called at once: what the stream was asked for before is done.
+// A host function in a stream is called at once: all that the stream was asked for before is done.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
     order(FINISH_STREAM, stream, 0);
     function(data);
@@ -84,13 +65,10 @@ ORDERS(cudaEventSynchronize(cudaEvent_t event), FINISH_EVENT, 0, event)
 ORDERS(cudaEventRecord(cudaEvent_t event, cudaStream_t stream), RECORD, stream, event)
 ORDERS(cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags), RECORD, stream, event)
 ORDERS(cudaEventQuery(cudaEvent_t event), FINISH_EVENT, 0, event)
-// Nothing runs, so every time is this one.
-cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end) {
-    *milliseconds = 1;
-    return cudaSuccess;
-}
+// Nothing runs, so all times are equal.
+SUCCEEDS(cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end), *milliseconds = 1)
 
-// Graphs: a list of operations, which a launch asks for again
+// Graphs: lists of operations, which a launch repeats
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode) {
     if (rec_capture)
         return rec_error(cudaErrorIllegalState, 0, 0, "cudaStreamBeginCapture: another capture has not ended yet");
@@ -110,10 +88,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph) {
 static enum cudaStreamCaptureStatus status(void) {
     return rec_capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
 }
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *found) {
-    *found = status();
-    return cudaSuccess;
-}
+SUCCEEDS(cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *found), *found = status())
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *found, unsigned long long *id,
                                      cudaGraph_t *graph, const cudaGraphNode_t **dependencies,
                                      const cudaGraphEdgeData **edges, size_t *count) {
@@ -122,11 +97,9 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
     if (count) *count = 0;
     return cudaSuccess;
 }
-cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode) { return cudaSuccess; }
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags) {
-    *executable = (cudaGraphExec_t)graph;
-    return cudaSuccess;
-}
+NOTHING(cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode))
+SUCCEEDS(cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags),
+         *executable = (cudaGraphExec_t)graph)
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *executable, cudaGraph_t graph, unsigned long long flags) {
     return cudaGraphInstantiate(executable, graph, flags);
 }
@@ -137,14 +110,14 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
     order(END_GRAPH, stream, 0);
     return cudaSuccess;
 }
-// What a graph holds stays: an executable graph outlives the one it was made of.
+// A graph's operations are never freed: an executable graph outlives the graph that it was made of.
 NOTHING(cudaGraphDestroy(cudaGraph_t graph))
 NOTHING(cudaGraphExecDestroy(cudaGraphExec_t executable))
 NOTHING(cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream))
 
 ORDERS(cudaDeviceSynchronize(void), FINISH_ALL, 0, 0)
 
-// What changes nothing that a plan has
+// Calls that change nothing in a plan
 NOTHING(cudaDeviceReset(void))
 NOTHING(cudaDeviceSetCacheConfig(enum cudaFuncCache preferred))
 NOTHING(cudaSetDeviceFlags(unsigned flags))
@@ -158,8 +131,5 @@ NOTHING(cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes))
 NOTHING(cudaMemPoolDestroy(cudaMemPool_t pool))
 NOTHING(cudaDeviceSetMemPool(int device, cudaMemPool_t pool))
 MAKES(cudaMemPoolCreate(cudaMemPool_t *made, const struct cudaMemPoolProps *properties), cudaMemPool_t)
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
-    *pool = (cudaMemPool_t)0x800;
-    return cudaSuccess;
-}
+SUCCEEDS(cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device), *pool = (cudaMemPool_t)0x800)
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { return cudaDeviceGetDefaultMemPool(pool, device); }

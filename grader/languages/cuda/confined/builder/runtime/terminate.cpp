@@ -1,4 +1,4 @@
-// Exceptions that host code does not catch, with what they say, before the stack is unwound.
+// Handler of exceptions that host code does not catch: it reports their messages before the stack is unwound.
 #include <cstring>
 #include <exception>
 

@@ -1,6 +1,6 @@
-// Host inputs hold no numbers of the judge's, but tokens: each word tells its own place to those who know the key, and
-// looks like a float: under one seed of ordinary size, under another huge or no number, under a third tiny. Pages are
-// filled when they are first touched. planner/tokens.py reads tokens.
+// Tokens, which host inputs hold in place of numbers: each word encodes its own place under a secret key, and looks
+// like a float: of ordinary size, huge or not a number, or tiny, depending on the seed. A page is filled when it is
+// first touched. planner/tokens.py decodes tokens.
 #include "recorder.h"
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -18,15 +18,15 @@ void rec_give_tokens(Buffer *buffer) {
     buffer->key = mixed(rec_settings->seed + mixed(64 * (u64)buffer->call + buffer->given)) | 1;
 }
 
-// Bits of the exponent that vary: as few as give each word of the buffer a token of its own.
+// Return the number of exponent bits that vary: the fewest that give each word of the buffer a token of its own.
 static unsigned exponent_bits(u64 bytes) {
     unsigned bits = 3;
     while (bits < 7 && bytes > (u64)4 << (24 + bits)) bits++;
     return bits;
 }
 
-// The last two bits of a seed: what tokens look like. Infinities and NaN are among the largest, numbers that are not
-// normal among the smallest.
+// The last two bits of a seed choose the size of tokens: the largest include infinities and NaN, the smallest
+// subnormal numbers.
 enum { ORDINARY, LARGEST, SMALLEST };
 
 static unsigned looks(void) { return rec_settings->seed & 3; }
@@ -35,7 +35,7 @@ static unsigned lowest_exponent(unsigned bits) {
     return looks() == LARGEST ? 256 - (1u << bits) : looks() == SMALLEST ? 0 : 127 - (1u << (bits - 1));
 }
 
-// All is modulo 2^(24 + bits), at most 2^31.
+// Arithmetic is modulo 2^(24 + bits), at most 2^31.
 INLINED uint32_t token(uint32_t x, u64 key, unsigned bits, unsigned lowest) {
     uint32_t mask = (1u << (24 + bits)) - 1;
     unsigned half = (25 + bits) / 2;
@@ -46,9 +46,9 @@ INLINED uint32_t token(uint32_t x, u64 key, unsigned bits, unsigned lowest) {
     return (x >> 23 & 1) << 31 | (lowest + (x >> 24)) << 23 | (x & 0x7fffff);
 }
 
-// Room for pages of a walk: at its distance, if what lies between them can be made to fault as before, or side by side.
-// Those at a distance are moved in one piece, which takes away what is filled between them: a walk that comes back for
-// that does so in vain at most so often.
+// Allocate the pages of a walk: at the walk's distance, if the gaps between them can be made to fault as before, else
+// side by side. Pages at a distance are moved in one piece, which drops the filled pages between them: the next walk
+// faults on these again, so a buffer with MOST_GUARDED faults gets its pages side by side.
 enum { GUARD_INSTALL = 102, MOST_GUARDED = 1 << 10, MOST_ROOM = 64 << 20 }; // <linux/mman.h>, since Linux 6.13
 
 static char *room_for(u64 count, u64 *apart, u64 faults) {
@@ -68,9 +68,9 @@ static char *room_for(u64 count, u64 *apart, u64 faults) {
     return mmap(0, count * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 }
 
-// Each piece that is moved may be a mapping of its own, beside what is left of the one that it came into: Linux gives a
-// process 65,530, of which host code needs some. Where there may be no more of them, all that is filled is taken away;
-// what is read again faults again, and is the same.
+// Each piece that is moved may become a mapping of its own and split another. Linux allows a process 65,530 of them,
+// and host code needs some. After MOST_MOVED pieces all filled pages are dropped: a page that is read again faults
+// again, and gets the same tokens.
 enum { MOST_MOVED = 1 << 14 };
 static u64 moved;
 
@@ -84,8 +84,8 @@ static void take_away(void) {
     moved = 0;
 }
 
-// Fills pages `distance` apart, from `low` on. Another thread never sees half a page: filled ones are moved into their
-// place. Returns 0 if there is no memory, or there are no mappings.
+// Fill pages `distance` apart, from `low` on. Pages are filled elsewhere and then moved into place, so that no thread
+// sees half a page. Returns 0 if there is no memory, or no mapping is left.
 FAST static int fill_pages(const Buffer *buffer, u64 low, u64 distance, u64 count) {
     u64 apart = distance;
     char *made = room_for(count, &apart, buffer->faults);
@@ -106,14 +106,14 @@ FAST static int fill_pages(const Buffer *buffer, u64 low, u64 distance, u64 coun
     return done >= bytes;
 }
 
-// Whether so many pages have been touched that all are filled, a block at a time: filling a buffer that is not large
-// takes no more faults than there have been.
+// Return whether so many pages have been touched that whole blocks are filled: a small buffer then takes at most as
+// many faults again.
 static int is_filled_in_blocks(const Buffer *buffer) {
     u64 blocks = buffer->bytes / (MOST_PAGES * PAGE);
     return buffer->faults > (buffer->bytes <= SMALL ? FEW_FAULTS + blocks : MOST_FAULTS);
 }
 
-// Host code may walk from both ends.
+// Return the walk that a page continues: host code may walk from both ends.
 static PageWalk *nearest_walk(Buffer *buffer, u64 page) {
     PageWalk *one = &buffer->walks[0], *other = &buffer->walks[1];
     if (!one->last || !other->last) return one->last ? other : one;
@@ -121,10 +121,10 @@ static PageWalk *nearest_walk(Buffer *buffer, u64 page) {
     return far <= (page > other->last ? page - other->last : other->last - page) ? one : other;
 }
 
-// Fills the page that host code has touched, and the next ones of its walk through the buffer, up or down: at one
-// distance, as rows of a matrix are whose first column is read, or side by side where it is short. Where walks cross,
-// or there is no order, the block that the page is in. A fault, or a move, takes longer than filling a page. Returns 0
-// if the buffer has no such page, or no memory is left.
+// Fill the page that host code has touched, and the next pages of its walk through the buffer, up or down: at equal
+// distances, as when a matrix's first column is read, or side by side if the distance is short. If walks cross, or have
+// no order, the page's whole block is filled. A fault, or a move, takes longer than filling a page. Returns 0 if the
+// buffer has no such page, or no memory is left.
 int rec_fill_page(Buffer *buffer, u64 address) {
     u64 page = address & -(u64)PAGE, end = buffer->base + ((buffer->bytes + PAGE - 1) & -(u64)PAGE);
     if (!buffer->key || page < buffer->base || page >= end) return 0;
@@ -156,9 +156,10 @@ int rec_fill_page(Buffer *buffer, u64 address) {
     return 1;
 }
 
-// The rest of the file: bytes that host code has made, for a record. Tokens that follow each other at one distance are
-// written as one run, so that a matrix that was copied as it is takes no room. A run or a piece of other bytes has four
-// numbers: whose tokens (0: other bytes), the first place, the distance, and how many words (or bytes, which follow).
+// The rest of the file packs bytes that host code has made into a record. Tokens at equal distances are written as one
+// run, so that an unchanged copy of a matrix takes little room. A run, or a piece of other bytes, begins with four
+// numbers: the tag of the input (0: other bytes), the first place, the distance, and the number of words (or of bytes,
+// which follow).
 enum { SHORTEST = 32 };
 
 static uint32_t inverse(uint32_t odd) {
@@ -173,7 +174,7 @@ typedef struct {
     unsigned bits, lowest;
 } Source;
 
-// The place that a token stands for; the largest number for what is no token.
+// Return the place that a token encodes; the largest number for a word that is no token.
 INLINED u64 place_of(uint32_t word, const Source *source) {
     uint32_t mask = (1u << (24 + source->bits)) - 1;
     unsigned half = (25 + source->bits) / 2;
@@ -216,7 +217,7 @@ static void other_bytes(Sink *sink, const unsigned char *bytes, u64 count) {
     rec_append(sink, bytes, count);
 }
 
-// How many words from here on are a run of a source's tokens.
+// Return the number of words from here on that are a run of a source's tokens.
 FAST static u64 run_of(const uint32_t *words, u64 count, const Source *source, u64 *first, u64 *step) {
     if (count < SHORTEST || (*first = place_of(words[0], source)) == (u64)-1) return 0;
     u64 next = place_of(words[1], source), length = 1;
