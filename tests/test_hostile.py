@@ -143,7 +143,7 @@ at_the_strongest = pytest.mark.parametrize("lane", [STRONGEST], indirect=True)
 Record = Callable[[str, object], None]
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 @at_the_strongest
 @_members(SEALED, tuple(map(family, MEMBERS)))
 def test_zero_points_and_nothing_left(
@@ -154,7 +154,7 @@ def test_zero_points_and_nothing_left(
 
 
 @pytest.mark.full
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("lane", ["2"], indirect=True)
 @_members(2, CONFINED, one_in=6)
 def test_the_same_without_namespaces(
