@@ -198,8 +198,10 @@ class PreparedTask:
         return self.evidence.simulated_view(case, call, lambda number: self.inputs(case, number), self.compared)
 
     def stalled(self, case: Case, plan: Plan) -> Exhausted | None:
-        """Return the stall of a first call: its programs wait for others that the device cannot hold beside them, by
-        their registers. None if there is no stall."""
+        """Return the stall of a first call: its programs wait for others that the device cannot hold beside them. None
+        if there is no stall."""
+        if case not in self.task.assignment.cases_for("cpu"):
+            return self._stalled_when_large(plan)
         facts = self.toolchain.facts(plan)
         if not waits(plan, self.toolchain.device, facts):
             return None
@@ -207,7 +209,7 @@ class PreparedTask:
         ran = self.simulation.run(self.task.assignment, case, plan, self.inputs(case, 0), options)
         return ran if isinstance(ran, Exhausted) and ran.what == "stalled" else None
 
-    def stalled_when_large(self, plan: Plan) -> Exhausted | None:
+    def _stalled_when_large(self, plan: Plan) -> Exhausted | None:
         """Return the stall of a call that no simulator runs whole: its programs wait for each other, and the device
         does not hold all of them at a time. The small cases with a launch of the same kernel show that programs wait
         for more than some neighbours: all these cases stall if half of the programs are held. None if there is no

@@ -112,11 +112,9 @@ def _trouble(prepared: PreparedTask, plans: Mapping[str, Plan]) -> tuple[str, Tr
             return name, beyond
     # Cases ran before anything was known of registers; a GPU has shown whether they end.
     assignment = prepared.task.assignment
-    small = assignment.cases_for("cpu")
     for case in () if prepared.task.on_gpu else (*assignment.cases, *assignment.timed):
         plan = plans[case.name]
-        stalled = prepared.stalled(case, plan) if case in small else prepared.stalled_when_large(plan)
-        if stalled is not None:
+        if (stalled := prepared.stalled(case, plan)) is not None:
             return case.name, stalled
     return None
 
