@@ -188,7 +188,7 @@ class UndefinedBehaviour(StrictModel):
     (`barrier`) or of one (`warp`);
     `relaxed`, `unacquired`: the kernel relies on atomics or flags that order nothing; in `unacquired` it is the load
     that may come before them;
-    `engine`: the copy engine reads what threads have stored, without a fence between;
+    `engine`: the copy engine or the tensor cores read what threads have stored, without a fence between;
     `scope`: programs share an atomic or a flag that orders the threads of one program alone;
     `read_only`: a load takes memory for read-only to which its launch has stored;
     `tuner`: an autotuner tries configurations on the same buffers, and the kernel adds to them;

@@ -61,7 +61,7 @@ FOLDERS = [folder for folder in FOLDERS if folder.name not in UNLIKE]
 UNDEFINED = {"out_of_bounds", "unwritten", "masked_used", "race", "hint", "pipeline", "pending", "index", "unwaited",
              "descriptor", "spin", "assume", "shared", "divergent", "misaligned"}
 # What a right answer does not depend on, and a wrong one may.
-CHANCES = {"lanes", "reorder", "reduction", "ticket", "barrier", "programs"}
+CHANCES = {"lanes", "reorder", "reduction", "ticket", "barrier", "programs", "inactive"}
 LIMITS = LimitsTable()
 OPERATIONS = 4_000_000_000
 SEED = 1

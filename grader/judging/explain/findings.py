@@ -43,7 +43,7 @@ from grader.results.verdicts import FailureKind
 LARGEST_BLOCK = 1 << 20
 # Undefined behaviour that GPUs are known to get right: it is a remark, and fails no run.
 UNPROMISED = frozenset({
-    "visible", "warp", "relaxed", "unacquired", "scope", "read_only", "engine", "tuner"})
+    "visible", "warp", "relaxed", "unacquired", "scope", "read_only", "tuner"})
 
 
 def explain_findings(

@@ -18,7 +18,7 @@ from grader.simulation.ptx.lanes import Unsupported
 from grader.simulation.ptx.memory import GAP
 from grader.simulation.ptx.program import PtxModule, ThreadFunction, ThreadInstruction, Variable, read_program
 from grader.simulation.ptx.reader import TYPE_BYTES
-from grader.simulation.ptx.regions import APART, TABLES
+from grader.simulation.ptx.regions import APART, RESERVED, RESERVED_BYTES, TABLES
 
 if TYPE_CHECKING:
     from grader.simulation.ptx.machine import Machine
@@ -226,9 +226,6 @@ def _liveness(blocks: list[PtxBlock]) -> None:
 
 _REGISTER = re.compile(r"%[\w$@]+")
 _ACCESSES = frozenset({"ld", "st", "atom", "red", "ldu", "wmma", "ldmatrix", "stmatrix"})
-RESERVED = "%reserved_smem_offset_1"
-RESERVED_BYTES = 288
-"""Shared memory that the system keeps for tiles of more than a warp: `multi_warp_scratch` of cooperative groups."""
 MOST_PARAMETERS = 4096
 MOST_SHARED = 256 << 10
 MOST_TABLES = 1 << 20

@@ -193,7 +193,7 @@ class _PendingCopy(NamedTuple):
 
 class Copies:
     """Copies of a chunk by `cp.async` that are under way. Words are indices in its shared memory, threads are indices
-    of its threads. With 0 words nothing is recorded.
+    of its threads; `started` is the number of copies so far. With 0 words nothing is recorded.
 
     The simulator copies at once, so values do not depend on when copies arrive. On a GPU a copy may arrive as late as
     the copying thread's wait for its group: an earlier load is reported, and the race detector takes the wait for the
@@ -207,14 +207,14 @@ class Copies:
         self.pending: list[_PendingCopy] = []
         # The number of the last pending copy to each word, 0 for none, and the group of each thread's next copy.
         self._by, self._group = np.zeros(words, np.int32), np.zeros(threads, np.int32)
-        self._started = 0
+        self.started = 0
 
     def start(self, words: Array, threads: Array) -> None:
         """Record words that threads begin to copy."""
         if self._by.size and words.size:
-            self._started += 1
-            self._by[words] = self._started
-            self.pending.append(_PendingCopy(self._started, words, threads, self._group[threads]))
+            self.started += 1
+            self._by[words] = self.started
+            self.pending.append(_PendingCopy(self.started, words, threads, self._group[threads]))
 
     def commit(self, threads: Array) -> None:
         """End the group of each of these threads."""

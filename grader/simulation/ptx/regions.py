@@ -20,6 +20,9 @@ TABLES = 1 << 12
 """The number of the first table; the numbers of the plan's buffers are smaller."""
 SHARED, LOCAL, PARAM = 1 << 56, 1 << 57, 1 << 58
 """The first generic addresses of other spaces."""
+RESERVED, RESERVED_BYTES = "%reserved_smem_offset_1", 288
+"""Shared memory that the system keeps, and clears, for tiles of more than a warp: `multi_warp_scratch` of cooperative
+groups."""
 WINDOWS = {"shared": SHARED, "local": LOCAL, "param": PARAM, "global": 0, "const": 0}
 
 
@@ -100,6 +103,11 @@ class SharedSpace:
         have anything."""
         raw = np.full(blocks * self.bytes, unset, np.uint8)
         written = np.zeros(raw.size, np.uint8) if checked else None
+        for begin, end, name in self.arrays:
+            if name == RESERVED:
+                raw.reshape(blocks, -1)[:, begin:end] = 0
+                if written is not None:
+                    written.reshape(blocks, -1)[:, begin:end] = whole(1)
         self.region = Region(raw, SHARED, MemoryNames("", shared=True), written)
         self.rows = np.arange(blocks, dtype=np.int64)[:, None] * self.bytes
 

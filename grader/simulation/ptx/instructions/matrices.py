@@ -283,8 +283,7 @@ class _Operand(NamedTuple):
         at = addresses(keys[1, first], lines, size, self.across)
         who = engines.ThreadIndices(*(part[first] for part in of.who))
         place = engines.shared_place(m, who, at, size, "load")
-        if m.spaces.races.checked:
-            m.spaces.races.read_by_warp(m, who, place, size)
+        m.spaces.races.read_by_engine(m, who, place, size)
         found = numbers(self.kind, engines.load(m, who, place, size)) * self.sign
         return found[every.ravel()]
 
