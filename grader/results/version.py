@@ -52,8 +52,8 @@ JUDGE_CHANGES = {
         "holds for several lines is made once. Hints distinguish a missing semicolon from a missing brace, name blocks "
         "and threads that are exchanged, half precision, a partial step after a full one, a fence on the wrong side of "
         "its flag, and the return of blocks that store nothing, and ask how a name is spelt that a language lacks.",
-    22: "A bulk copy or wgmma of what threads have stored, without a fence between, fails: an H200 was seen to take old "
-        "values. A time limit at a size that no simulator runs names the line where programs wait for each other.",
+    22: "A bulk copy or wgmma of what threads have stored, without a fence between, fails: an H200 was seen to take "
+        "old values. A time limit at a size that no simulator runs names the line where programs wait for each other.",
 }
 """Changes of the judge, by its version."""
 
