@@ -45,7 +45,7 @@ class Barriers:
         m = self.machine
         entry = m.waiting[path]
         for number in self._numbers(entry):
-            group = {other: mask for other, threads in m.waiting.items()
+            group = {place: mask for place, threads in m.waiting.items()
                      if self._block(threads).waits == "block" and (mask := self._at(threads, number)).any()}
             wanted = self._expected_threads(entry, group[path])
             total = np.zeros(m.whole[0], np.int64)
@@ -142,12 +142,12 @@ class Barriers:
         m, blocks = self.machine, np.broadcast_to(mask, self.machine.whole).any(1, keepdims=True)
         m.write_back()
         value, everybody = np.zeros((2, *m.whole), bool)
-        for other, there in passing.items():
+        for place, there in passing.items():
             if not (here := there & blocks).any():
                 continue
-            if self._instruction(group[other]).modifiers != instruction.modifiers:
+            if self._instruction(group[place]).modifiers != instruction.modifiers:
                 raise Unsupported("barriers of one number, some of which have a result")
-            operand, activation = self._instruction(group[other]).operands[-1], group[other].activation
+            operand, activation = self._instruction(group[place]).operands[-1], group[place].activation
             given = activation.regs[activation.code.slots[operand.lstrip("! ")]]
             holds = np.zeros((1, 1), bool) if given is None else given
             value |= (~holds if operand.startswith("!") else holds) & here
@@ -206,7 +206,7 @@ class Barriers:
     def release_stuck(self) -> Path | None:
         """Record that threads wait for others that never come, and release the first of the waiting ones."""
         m = self.machine
-        path = min(m.waiting, key=lambda one: (self._block(m.waiting[one]).waits != "warp", one))
+        path = min(m.waiting, key=lambda place: (self._block(m.waiting[place]).waits != "warp", place))
         entry = m.waiting[path]
         block = int(np.argmax(np.broadcast_to(entry.mask, m.whole).any(1)))
         self._divergent(entry, block)
@@ -254,7 +254,7 @@ class Barriers:
         operands, whole = self._operands(entry), self.machine.whole
         if len(operands) == 1:
             return None
-        found = np.broadcast_to(self._value(entry, operands[1]), whole)[np.broadcast_to(mask, whole)]
-        if (found != found[0]).any():
+        wanted = np.broadcast_to(self._value(entry, operands[1]), whole)[np.broadcast_to(mask, whole)]
+        if (wanted != wanted[0]).any():
             raise Unsupported("a barrier whose threads wait for different numbers of others")
-        return int(found[0])
+        return int(wanted[0])

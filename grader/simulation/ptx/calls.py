@@ -78,7 +78,7 @@ def _print(m: Machine, entry: WaitingThreads, call: Call, mask: Array) -> None:
     text, values = (_argument(m, activation, name, "u8") for name in call.arguments[:2])
     wide = np.broadcast_to(mask, m.whole)
     lanes = np.flatnonzero(wide.reshape(-1))[:MOST_PRINTING]
-    texts, places = (np.broadcast_to(each, m.whole).reshape(-1) for each in (text, values))
+    texts, places = (np.broadcast_to(address, m.whole).reshape(-1) for address in (text, values))
     for lane in lanes.tolist():
         m.findings.print(_formatted(m, string_at(m, int(texts[lane])), int(places[lane]), lane))
     for name in call.results:

@@ -95,12 +95,12 @@ def basic_blocks(function: ThreadFunction, decoder: Decoder, steps: list[Decoded
     if not code:
         raise Malformed("a function without instructions")
     starts = {0} | {at for at in function.labels.values() if at < len(code)}
-    for at, one in enumerate(code):
-        if waits(one):
+    for at, instruction in enumerate(code):
+        if waits(instruction):
             starts.add(at)
-            if waits(one) == "block":
+            if waits(instruction) == "block":
                 starts.add(at + 1)
-        if one.name in ENDS:
+        if instruction.name in ENDS:
             starts.add(at + 1)
     ordered = sorted(at for at in starts if at < len(code))
     number = {at: index for index, at in enumerate(ordered)}
@@ -167,11 +167,11 @@ def _end(
 
 
 def _slots_of(decoder: Decoder, parameter: str) -> int:
-    found = 0
+    slots = 0
     for name, slot in decoder.slots.items():
         if name.startswith(f"[{parameter}+"):
-            found |= 1 << slot
-    return found
+            slots |= 1 << slot
+    return slots
 
 
 def _call(instruction: ThreadInstruction) -> Call:
@@ -198,9 +198,9 @@ def _liveness(blocks: list[PtxBlock]) -> None:
         following = list(block.targets)
         if block.ending in ("next", "call") or (block.ending in ("branch", "return", "exit") and block.condition):
             following.append(number + 1)
-        after.append([other for other in following if other < len(blocks)])
-        for other in after[-1]:
-            before[other].add(number)
+        after.append([target for target in following if target < len(blocks)])
+        for neighbour in after[-1]:
+            before[neighbour].add(number)
     # The last blocks come first, as liveness spreads backwards.
     heap = [-number for number in reversed(range(len(blocks)))]
     queued = set(range(len(blocks)))
@@ -211,14 +211,14 @@ def _liveness(blocks: list[PtxBlock]) -> None:
         queued.discard(number)
         block = blocks[number]
         live = 0
-        for other in after[number]:
-            live |= blocks[other].live
+        for neighbour in after[number]:
+            live |= blocks[neighbour].live
         live = block.reads | (live & ~block.kills)
         if live != block.live:
             block.live = live
-            for other in before[number] - queued:
-                queued.add(other)
-                heappush(heap, -other)
+            for neighbour in before[number] - queued:
+                queued.add(neighbour)
+                heappush(heap, -neighbour)
     # No compiler writes such code: to keep all slots live is always right.
     for block in blocks:
         block.live = -1
@@ -295,14 +295,15 @@ class KernelCode:
                for instruction in self.module.functions[name].code):
             variables.append((RESERVED, Variable(RESERVED, "shared", RESERVED_BYTES, 128)))
         at = 0
-        for name, one in variables:
-            if one.space != "shared" or not one.size:
+        for name, variable in variables:
+            if variable.space != "shared" or not variable.size:
                 continue
-            at = (at + one.align - 1) & -one.align
+            at = (at + variable.align - 1) & -variable.align
             self.symbols[name] = at
-            self.shared.append((at, at + one.size, name))
-            at = (at + one.size + GAP + 15) & ~15
-        dynamic = [(name, one.align) for name, one in variables if one.space == "shared" and not one.size]
+            self.shared.append((at, at + variable.size, name))
+            at = (at + variable.size + GAP + 15) & ~15
+        dynamic = [(name, variable.align) for name, variable in variables
+                   if variable.space == "shared" and not variable.size]
         align = max([128, *(align for _, align in dynamic)])
         self.static = (at + align - 1) & -align
         self.dynamic = [name for name, _ in dynamic]
@@ -350,7 +351,7 @@ class KernelCode:
         blocks = basic_blocks(function, decoder, steps)
         return FunctionCode(
             function.name, blocks, decoder.kinds, decoder.slots, decoder.specials, (at + 15) & ~15,
-            [parameter.name for parameter in function.parameters], [one.name for one in function.returns])
+            [parameter.name for parameter in function.parameters], [returned.name for returned in function.returns])
 
 
 def decoded(decoder: Decoder, instruction: ThreadInstruction) -> Decoded:
@@ -426,6 +427,6 @@ def _spins(function: ThreadFunction) -> bool:
         waits[at + 1] = waits[at] + (instruction.name == "nanosleep" or (
             "shared" not in instruction.modifiers and (instruction.name == "atom" or _polls(instruction))))
     return any(
-        one.name == "bra" and one.operands and (begin := function.labels.get(one.operands[0], at + 1)) <= at
-        and waits[at + 1] > waits[begin]
-        for at, one in enumerate(function.code))
+        instruction.name == "bra" and instruction.operands
+        and (begin := function.labels.get(instruction.operands[0], at + 1)) <= at and waits[at + 1] > waits[begin]
+        for at, instruction in enumerate(function.code))

@@ -73,8 +73,8 @@ class Frame:
 
 def count(mask: Array, shape: tuple[int, int]) -> int:
     """Return the number of threads that a mask has in a chunk of this shape."""
-    found: int = np.count_nonzero(mask) * (shape[0] * shape[1] // mask.size)
-    return found
+    threads: int = np.count_nonzero(mask) * (shape[0] * shape[1] // mask.size)
+    return threads
 
 
 def spread(value: Array, shape: tuple[int, int]) -> Array:

@@ -193,8 +193,8 @@ class _Run:
         if self.waits:
             return max(1, min(self.total if self.launch.cooperative else resident, WAITING_LANES // threads))
         code = self.code.function(self.code.entry)
-        each = threads * (code.local + 8 * len(code.kinds)) + self.spaces.shared.bytes
-        size = max(1, min((CHECKED_LANES if checked else LANES) // threads, MOST_HELD // each))
+        block_bytes = threads * (code.local + 8 * len(code.kinds)) + self.spaces.shared.bytes
+        size = max(1, min((CHECKED_LANES if checked else LANES) // threads, MOST_HELD // block_bytes))
         if self.settings.turned:
             return min(size, -(-self.total // 2))
         # There are two blocks at least, as races between blocks show only there.
@@ -205,8 +205,8 @@ class _Run:
         if device is None:
             return self.total
         registers = self.settings.options.registers.get(self.launch.kernel, 1)
-        each, _ = occupancy(device, self.launch.threads, registers, self.launch.shared + self.code.static)
-        held = max(1, each * device.multi_processor_count)
+        per_multiprocessor, _ = occupancy(device, self.launch.threads, registers, self.launch.shared + self.code.static)
+        held = max(1, per_multiprocessor * device.multi_processor_count)
         return min(self.total, held, self.settings.options.resident or held)
 
     def _names(self) -> dict[int, str]:

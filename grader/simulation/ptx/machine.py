@@ -164,7 +164,7 @@ class Machine:
             path, entry = next(iter(waiting.items()))
             if not entry.activation.code.blocks[entry.number].waits:
                 return path
-        order = sorted(waiting) if self.steps % FAIR else sorted(waiting, key=lambda one: waiting[one].last)
+        order = sorted(waiting) if self.steps % FAIR else sorted(waiting, key=lambda place: waiting[place].last)
         if self.version == self.failed_poll:
             # Threads that would test unchanged memory again come last.
             order.sort(key=self._polls_again)
@@ -322,8 +322,8 @@ class Machine:
         loop.rounds += 1
         loop.failed_poll = self.failed_poll
         if loop.rounds % 512 or any(
-            not other.activation.code.blocks[other.number].waits and not self._polls_again(place)
-            for place, other in self.waiting.items()
+            not entry.activation.code.blocks[entry.number].waits and not self._polls_again(place)
+            for place, entry in self.waiting.items()
         ):
             return
         block = activation.code.blocks[path[-1]]
@@ -402,10 +402,10 @@ class Machine:
     def _needed_slots(self, activation: Activation) -> int:
         """Return the slots of an activation that waiting threads still need."""
         needed, depth = 0, len(activation.path)
-        for path, other in self.waiting.items():
+        for path, entry in self.waiting.items():
             if path[:depth] == activation.path:
                 if len(path) == depth + 1:
-                    needed |= activation.code.blocks[other.number].live if other.activation is activation else 0
+                    needed |= activation.code.blocks[entry.number].live if entry.activation is activation else 0
                 else:
                     # They return to the block after the call that they are in.
                     blocks = activation.code.blocks
@@ -465,10 +465,10 @@ class Machine:
 
     def waiting_in(self, path: Path) -> Activation | None:
         """Return the activation of threads that wait in the call at `path`; None if there are none."""
-        for other, entry in self.waiting.items():
-            if other[: len(path)] == path and len(other) == len(path) + 1:
+        for place, entry in self.waiting.items():
+            if place[: len(path)] == path and len(place) == len(path) + 1:
                 return entry.activation
-            if other[: len(path)] == path and len(other) > len(path):
+            if place[: len(path)] == path and len(place) > len(path):
                 activation: Activation | None = entry.activation
                 while activation is not None and len(activation.path) > len(path):
                     activation = activation.parent

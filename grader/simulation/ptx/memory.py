@@ -241,9 +241,9 @@ class Spaces:
         for piece in pieces:
             index = piece.offsets >> (size.bit_length() - 1)
             if piece.region is self.local.region and count > 1:
-                found = [self._taken(piece, index + self._distance(k, size), dtype) for k in range(count)]
+                elements = [self._taken(piece, index + self._distance(k, size), dtype) for k in range(count)]
             else:
-                found = [self._taken(piece, index + k if k else index, dtype) for k in range(count)]
+                elements = [self._taken(piece, index + k if k else index, dtype) for k in range(count)]
             if piece.region.written is not None:
                 self._check_written(m, piece, index, size, count)
                 if self.copies.pending and piece.region is self.shared.region:
@@ -252,15 +252,15 @@ class Spaces:
                 unordered = self.races.loaded(m, piece.region, piece.offsets, piece.mask, size * count, size, synced)
                 for word, places in unordered.items():
                     k = (word << self.races.unit) // size
-                    found[k] = _as_before(piece.region, index + k, found[k], places, m.shape)
+                    elements[k] = _as_before(piece.region, index + k, elements[k], places, m.shape)
                 if m.observer is not None:
                     m.observer.access(m, "load", piece.region, piece.offsets, piece.mask, size, count)
             if piece.partial:
                 assert piece.mask is not None
                 before = results or [np.zeros((1, 1), dtype)] * count
-                results = [np.where(piece.mask, new, old) for new, old in zip(found, before, strict=True)]
+                results = [np.where(piece.mask, new, old) for new, old in zip(elements, before, strict=True)]
             else:
-                results = found
+                results = elements
         assert results is not None
         return results
 

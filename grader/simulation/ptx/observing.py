@@ -90,8 +90,8 @@ class ThreadObserver(Meter):
             with self.warps[-1].together() if self.warps else nullcontext():
                 yield
         finally:
-            found, self._aside = self._aside, None
-            for (way, line, name, given, size), parts in found.items():
+            aside, self._aside = self._aside, None
+            for (way, line, name, given, size), parts in aside.items():
                 begins, owners = (np.concatenate([part[at] for part in parts]) for at in (0, 1))
                 self.count(way, line, name, given, begins, owners, size, sum(lanes for _, _, lanes in parts))
 
@@ -283,9 +283,9 @@ class WarpMeter:
         try:
             yield
         finally:
-            found, self._aside = self._aside, None
-            for key in {key: None for key, _, _ in found}:
-                pieces = [(begins, size) for other, begins, size in found if other == key]
+            aside, self._aside = self._aside, None
+            for key in {key: None for key, _, _ in aside}:
+                pieces = [(begins, size) for other, begins, size in aside if other == key]
                 self._count(key, np.concatenate([begins for begins, _ in pieces], axis=1), pieces[0][1], together=True)
 
     def access(self, m: Machine, way: Kind, region: Region, offsets: Array, mask: Array | None, size: int) -> None:
@@ -349,8 +349,8 @@ def _sectors(begins: Array, size: int) -> tuple[Array, Array]:
 def _wavefronts(begins: Array, size: int, lanes: int) -> tuple[Array, Array]:
     """Return the wavefronts of each row, of which `lanes` lanes are served at a time, and the least number of
     wavefronts for as many words."""
-    each, groups = max(1, size // WORD), begins.reshape(-1, lanes)
-    words = np.where(groups < 0, -1, groups // WORD)[..., None] + np.arange(each)
+    lane_words, groups = max(1, size // WORD), begins.reshape(-1, lanes)
+    words = np.where(groups < 0, -1, groups // WORD)[..., None] + np.arange(lane_words)
     words = np.where(groups[..., None] < 0, -1, words).reshape(len(groups), -1)
     words.sort(axis=1)
     row, column = np.nonzero(_distinct(words))
@@ -363,27 +363,29 @@ def _wavefronts(begins: Array, size: int, lanes: int) -> tuple[Array, Array]:
 def _multiply_adds(step: Decoded) -> int:
     """Return the multiply-adds of floating-point numbers that one thread makes; a product or a quotient alone counts as
     well."""
-    one = step.instruction
-    if one.name not in ("fma", "mul", "mad", "div") or not one.modifiers or "f" not in one.modifiers[-1]:
+    instruction = step.instruction
+    name, modifiers = instruction.name, instruction.modifiers
+    if name not in ("fma", "mul", "mad", "div") or not modifiers or "f" not in modifiers[-1]:
         return 0
-    return 2 if one.modifiers[-1].endswith("x2") else 1
+    return 2 if modifiers[-1].endswith("x2") else 1
 
 
 def _products(step: Decoded, threads: int) -> int:
     """Return the multiply-adds that tensor cores make for these threads."""
-    one = step.instruction
-    if one.name not in ("mma", "wmma", "wgmma") or not {"mma", "mma_async", "sync"} & set(one.modifiers):
+    instruction = step.instruction
+    name, modifiers = instruction.name, instruction.modifiers
+    if name not in ("mma", "wmma", "wgmma") or not {"mma", "mma_async", "sync"} & set(modifiers):
         return 0
-    shape = next(filter(None, map(_SHAPE.fullmatch, one.modifiers)), None)
-    if shape is None or "load" in one.modifiers or "store" in one.modifiers:
+    shape = next(filter(None, map(_SHAPE.fullmatch, modifiers)), None)
+    if shape is None or "load" in modifiers or "store" in modifiers:
         return 0
-    return int(shape[1]) * int(shape[2]) * int(shape[3]) * (threads // (_WARPGROUP if one.name == "wgmma" else WARP))
+    return int(shape[1]) * int(shape[2]) * int(shape[3]) * (threads // (_WARPGROUP if name == "wgmma" else WARP))
 
 
 def _local(step: Decoded) -> int:
     """Return the bytes of its own memory that a thread loads or stores."""
-    one = step.instruction
-    if one.name not in ("ld", "st") or "local" not in one.modifiers:
+    instruction = step.instruction
+    if instruction.name not in ("ld", "st") or "local" not in instruction.modifiers:
         return 0
-    elements = next((int(word[1:]) for word in one.modifiers if word in ("v2", "v4", "v8")), 1)
-    return elements * TYPE_BYTES.get(one.modifiers[-1], 4)
+    elements = next((int(word[1:]) for word in instruction.modifiers if word in ("v2", "v4", "v8")), 1)
+    return elements * TYPE_BYTES.get(instruction.modifiers[-1], 4)

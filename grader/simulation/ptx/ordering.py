@@ -182,12 +182,12 @@ class Ordering:
     def _ordered(self, other: Array, when: Array, mine: Array) -> Array:
         """Return whether accesses of threads `other` at times `when` are ordered before those of threads `mine` now.
         Threads are numbered from 1."""
-        theirs, ours = (other - 1) // self.threads, (mine - 1) // self.threads
-        same = theirs == ours
+        other_blocks, own_blocks = (other - 1) // self.threads, (mine - 1) // self.threads
+        same = other_blocks == own_blocks
         known = np.zeros(other.shape, bool)
         if same.any():
-            row = np.searchsorted(self.numbers, ours[same])
-            first, second = ((one[same] - 1) % self.threads // WARP for one in (other, mine))
+            row = np.searchsorted(self.numbers, own_blocks[same])
+            first, second = ((who[same] - 1) % self.threads // WARP for who in (other, mine))
             known[same] = self.times.barrier[row, first, second] > when[same]
             known[same] |= (self.times.arrived[row, first] > when[same]) & (self.times.waited[row, second] > when[same])
             known[same] |= (first == second) & (
@@ -201,8 +201,8 @@ class Ordering:
     def _of(self, times: Array, who: Array) -> Array:
         """Return the times of the warps of threads, which are numbered from 1."""
         block, thread = np.divmod(who - 1, self.threads)
-        found: Array = times[block, np.minimum(thread // WARP, times.shape[1] - 1)]
-        return found
+        warp_times: Array = times[block, np.minimum(thread // WARP, times.shape[1] - 1)]
+        return warp_times
 
 
 def _no_times(blocks: int, warps: int) -> ChunkTimes:

@@ -180,7 +180,8 @@ class Races(Ordering):
         """Return the words that other blocks, or with `own` any, have touched, with stamps and the threads here now."""
         near = stamps != 0 if mask is None else (stamps != 0) & mask
         at = np.flatnonzero(np.broadcast_to(near, m.shape)) if near.any() else np.zeros(0, np.int64)
-        words, stamps, owners = (np.broadcast_to(one, m.shape).reshape(-1)[at] for one in (words, stamps, self._owners))
+        words, stamps, owners = (
+            np.broadcast_to(values, m.shape).reshape(-1)[at] for values in (words, stamps, self._owners))
         others = own | (self._block(stamps) != self._block(owners))
         return words[others], stamps[others], owners[others]
 
@@ -205,8 +206,8 @@ class Races(Ordering):
         stamps = touched.writer.take(places * size >> self.unit)
         row, at = np.nonzero((stamps >= self._floor[who[0]]) & (stamps & ATOMIC == 0))
         mine = np.broadcast_to(self._owners, m.shape)[who][row]
-        other = self._warp(stamps[row, at]) != self._warp(mine)
-        row, at, mine = row[other], at[other], mine[other]
+        foreign = self._warp(stamps[row, at]) != self._warp(mine)
+        row, at, mine = row[foreign], at[foreign], mine[foreign]
         bad = np.flatnonzero(~self._ordered(stamps[row, at] & WHO, stamps[row, at] >> WHEN, mine)) if row.size else row
         if bad.size:
             named, element = self.place(place.region, int(places[row[bad[0]], at[bad[0]]]) * size, size)
@@ -265,7 +266,7 @@ class Races(Ordering):
     ) -> tuple[Array, Array]:
         """Return the words that threads touch now, and their stamps."""
         stamps = self._owners + ((min(m.clock, LAST) << WHEN) + kind)
-        words, new = (spread(one, m.shape) for one in (words, stamps))
+        words, new = (spread(values, m.shape) for values in (words, stamps))
         if mask is None:
             return words, new
         mask = spread(mask, m.shape)
@@ -352,7 +353,7 @@ class Races(Ordering):
             mine = np.broadcast_to(self._owners, m.shape)
             mine = mine.reshape(-1) if piece.mask is None else mine[np.broadcast_to(piece.mask, m.shape)]
             others = np.flatnonzero(index == index[at])
-            numbers = sorted((int(mine[one]) - 1) // self.threads for one in (others[-1], at))
+            numbers = sorted((int(mine[position]) - 1) // self.threads for position in (others[-1], at))
             named, element = self.place(piece.region, int(index[at]) * view.itemsize, view.itemsize)
             if numbers[0] != numbers[1]:
                 m.findings.race(m.site(), named, element, (numbers[0], numbers[1]), True)
@@ -375,19 +376,19 @@ class Races(Ordering):
         both store, and different values; `volatile`: only clashes within a warp count, as a volatile access may be
         meant for other warps."""
         words, stamps, owners = (
-            np.broadcast_to(one, m.shape).reshape(-1)[conflict] for one in (words, stamps, self._owners))
-        theirs, ours = (stamps & WHO) - 1, owners - 1
-        same = theirs // self.threads == ours // self.threads
+            np.broadcast_to(values, m.shape).reshape(-1)[conflict] for values in (words, stamps, self._owners))
+        earlier_threads, later_threads = (stamps & WHO) - 1, owners - 1
+        same = earlier_threads // self.threads == later_threads // self.threads
         in_warp = self._warp(stamps) == self._warp(owners)
         for among, which in (("blocks", ~same), ("warps", same & ~in_warp), ("lanes", in_warp)):
             here = np.flatnonzero(which)
             if not here.size or (how == "volatile" and among != "lanes"):
                 continue
-            one, other = int(theirs[here[0]]), int(ours[here[0]])
+            earlier_thread, later_thread = int(earlier_threads[here[0]]), int(later_threads[here[0]])
             named, element = self.place(region, int(words[here[0]]) << self.unit, item)
-            blocks = one // self.threads, other // self.threads
+            blocks = earlier_thread // self.threads, later_thread // self.threads
             earlier = partial(self._line_of, named, region, int(stamps[here[0]]), stores)
-            if among == "blocks" and how == "load" and self._announced(other, int(stamps[here[0]])):
+            if among == "blocks" and how == "load" and self._announced(later_thread, int(stamps[here[0]])):
                 m.findings.undefined(m.site(), "unordered", named, element=element, numbers=blocks, certain=False)
             elif among == "blocks":
                 # Atomics of others may have changed the value since.

@@ -121,7 +121,7 @@ class TextFunction:
     body: tuple[TextStatement, ...] | None
 
     def header(self) -> str:
-        returned = f" ({', '.join(one.written() for one in self.returns)})" if self.returns else ""
+        returned = f" ({', '.join(parameter.written() for parameter in self.returns)})" if self.returns else ""
         lines = [" ".join((*self.linkage, ".entry" if self.entry else ".func")) + f"{returned} {self.name}("
                  + ", ".join(parameter.written() for parameter in self.parameters) + ")"]
         return "\n".join([*lines, *map(joined, self.attributes)])
@@ -178,13 +178,13 @@ def contents(variable: TextVariable) -> bytes:
         if word == "-":
             negative = True
             continue
-        found = _NUMBER.fullmatch(word)
-        if found is None:
+        match = _NUMBER.fullmatch(word)
+        if match is None:
             raise Malformed(f"an initial value that is no number: {word[:40]}")
-        if found[1]:
-            made += int(found[1], 16).to_bytes(len(found[1]) // 2, "little")
+        if match[1]:
+            made += int(match[1], 16).to_bytes(len(match[1]) // 2, "little")
         else:
-            number = int(found[2], 16 if found[2][:2] in ("0x", "0X") else 10)
+            number = int(match[2], 16 if match[2][:2] in ("0x", "0X") else 10)
             made += ((-number if negative else number) % (1 << 8 * item)).to_bytes(item, "little")
         negative = False
     return bytes(made[:size].ljust(size, b"\0"))

@@ -45,11 +45,11 @@ class Region:
 
     def view(self, dtype: np.dtype[Any]) -> Array:
         """Return a view of all whole elements."""
-        found = self._views.get(dtype)
-        if found is None:
+        view = self._views.get(dtype)
+        if view is None:
             size = dtype.itemsize
-            found = self._views[dtype] = self.raw[: self.raw.size // size * size].view(dtype)
-        return found
+            view = self._views[dtype] = self.raw[: self.raw.size // size * size].view(dtype)
+        return view
 
     def marks(self, size: int) -> Array:
         """Return `written` for elements of `size` bytes: `whole(size)` if the whole element is written."""
@@ -115,7 +115,8 @@ class SharedSpace:
         """Return the array at an offset, or else the nearest one."""
         if not self.arrays:
             return 0, 0, ""
-        return min(self.arrays, key=lambda one: one[0] - offset if offset < one[0] else max(0, offset - one[1] + 1))
+        return min(self.arrays, key=lambda array: (
+            array[0] - offset if offset < array[0] else max(0, offset - array[1] + 1)))
 
 
 class LocalSpace:

@@ -92,8 +92,8 @@ class Product(NamedTuple):
             total = np.matmul(a, b)
             if self.c.kind == self.d.kind == "f32":
                 # Each element is a register, so c need not become a matrix.
-                found: Array = total.reshape(len(total), -1).take(self.d.places.T, axis=1).swapaxes(1, 2) + c
-                return found
+                sums: Array = total.reshape(len(total), -1).take(self.d.places.T, axis=1).swapaxes(1, 2) + c
+                return sums
             if self.d.kind != "s32":
                 return self.d.registers(total + self.c.matrix(c))
             # Products of bytes are exact in float32's sums too: they stay below 2**24.
@@ -156,18 +156,18 @@ def _grid(*counts: int) -> tuple[Array, ...]:
 def _fragment_a(kind: str, m: int, k: int, copies: int = 1) -> Fragment:
     """Return the fragment of A. A register holds neighbours of a row; the following ones lie 8 rows down, then 4
     registers to the right, then 16 rows down."""
-    each = max(4 // _SIZES[kind], 1)
-    block, chunk, half, part = _grid(max(m // 16, 1), k // (4 * each), min(m // 8, 2), each)
+    per_register = max(4 // _SIZES[kind], 1)
+    block, chunk, half, part = _grid(max(m // 16, 1), k // (4 * per_register), min(m // 8, 2), per_register)
     row = _GROUP[:, None] + 8 * half + 16 * block
-    return _fragment(kind, m, k, row, _MEMBER[:, None] * each + part + 4 * each * chunk, copies)
+    return _fragment(kind, m, k, row, _MEMBER[:, None] * per_register + part + 4 * per_register * chunk, copies)
 
 
 def _fragment_b(kind: str, k: int, n: int, copies: int = 1) -> Fragment:
     """Return the fragment of B. A register holds neighbours of a column; the following ones lie 4 registers down, then
     8 columns to the right."""
-    each = max(4 // _SIZES[kind], 1)
-    block, chunk, part = _grid(n // 8, k // (4 * each), each)
-    row = _MEMBER[:, None] * each + part + 4 * each * chunk
+    per_register = max(4 // _SIZES[kind], 1)
+    block, chunk, part = _grid(n // 8, k // (4 * per_register), per_register)
+    row = _MEMBER[:, None] * per_register + part + 4 * per_register * chunk
     return _fragment(kind, k, n, row, _GROUP[:, None] + 8 * block, copies)
 
 

@@ -144,13 +144,13 @@ def _field(descriptor: int, at: int) -> int:
 def addresses(descriptors: Array, lines: int, item: int, across: bool) -> Array:
     """Return the addresses (descriptors, lines, elements along K) of the elements of `lines` rows of A or columns of B,
     of `item` bytes. `across`: neighbours in memory lie along M or N, not along K."""
-    found = []
+    per_descriptor = []
     for descriptor in descriptors.tolist():
         if descriptor >> 49 & 7:
             raise Unsupported("needs a GPU: a matrix descriptor with a base offset")
         strides = Strides(_field(descriptor, 16), _field(descriptor, 32), _WIDTHS[descriptor >> 62])
-        found.append(swizzled(_field(descriptor, 0) + _offsets(strides, lines, item, across), strides.width))
-    return np.stack(found)
+        per_descriptor.append(swizzled(_field(descriptor, 0) + _offsets(strides, lines, item, across), strides.width))
+    return np.stack(per_descriptor)
 
 
 @lru_cache(_KEPT)

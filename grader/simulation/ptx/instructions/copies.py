@@ -46,23 +46,23 @@ _ARRIVALS = frozenset({
     "b64"})
 
 
-def _mbarrier(decoder: Decoder, one: ThreadInstruction) -> Run:
-    what = one.modifiers[0] if one.modifiers else ""
+def _mbarrier(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    what = instruction.modifiers[0] if instruction.modifiers else ""
     if what == "init":
-        return _init(decoder, one)
+        return _init(decoder, instruction)
     if what == "inval":
         return lambda m: None
-    if what in ("arrive", "expect_tx", "complete_tx") and set(one.modifiers) <= _ARRIVALS:
-        named = not one.operands[0].startswith("[")
-        return arrival(decoder, one, one.operands[0] if named else "_", one.operands[named:])
+    if what in ("arrive", "expect_tx", "complete_tx") and set(instruction.modifiers) <= _ARRIVALS:
+        named = not instruction.operands[0].startswith("[")
+        return arrival(decoder, instruction, instruction.operands[0] if named else "_", instruction.operands[named:])
     if what in ("test_wait", "try_wait"):
-        return _wait(decoder, one)
-    raise Unsupported(str(one))
+        return _wait(decoder, instruction)
+    raise Unsupported(str(instruction))
 
 
-def _init(decoder: Decoder, one: ThreadInstruction) -> Run:
-    address, space = decoder.address(one.operands[0]), space_of(one)
-    count = decoder.source(one.operands[1], "u32")
+def _init(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    address, space = decoder.address(instruction.operands[0]), space_of(instruction)
+    count = decoder.source(instruction.operands[1], "u32")
 
     def run(m: Machine) -> None:
         expected = count(m).astype(np.uint64) & PENDING
@@ -144,23 +144,23 @@ _NONE = np.zeros(0, np.int64)
 _NOWHERE = Elements(Region(np.zeros(0, np.uint8), 0, _SHARED), np.zeros(0, np.int64), np.zeros(0, bool))
 
 
-def bulk(decoder: Decoder, one: ThreadInstruction) -> Run:
-    words = one.modifiers[2:]
+def bulk(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    words = instruction.modifiers[2:]
     if words[:1] in (("commit_group",), ("wait_group",), ("prefetch",)):
         return lambda m: None
     tensor = words[:1] == ("tensor",)
     hinted = words[-1:] == ("L2::cache_hint",)
     ways = tuple(word for word in words[2 * tensor : len(words) - hinted] if word != "tile")
     if ways not in (*_TO_SHARED, *_TO_GLOBAL):
-        raise Unsupported(f"needs a GPU: {one}")
-    operands = list(one.operands[: len(one.operands) - hinted])
+        raise Unsupported(f"needs a GPU: {instruction}")
+    operands = list(instruction.operands[: len(instruction.operands) - hinted])
     if len(operands) != 2 + (ways in _TO_SHARED) + (not tensor):
-        raise Malformed(f"{one} with {len(operands)} operands")
+        raise Malformed(f"{instruction} with {len(operands)} operands")
     barrier = decoder.address(operands.pop()) if ways in _TO_SHARED else None
-    return (_box if tensor else _bytes)(decoder, one, operands, barrier)
+    return (_box if tensor else _bytes)(decoder, instruction, operands, barrier)
 
 
-def _bytes(decoder: Decoder, one: ThreadInstruction, operands: list[str], barrier: Get | None) -> Run:
+def _bytes(decoder: Decoder, instruction: ThreadInstruction, operands: list[str], barrier: Get | None) -> Run:
     """Build `cp.async.bulk`, a copy of contiguous bytes."""
     target, source = map(decoder.address, operands[:2])
     size = decoder.source(operands[2], "u32")
@@ -177,30 +177,30 @@ def _bytes(decoder: Decoder, one: ThreadInstruction, operands: list[str], barrie
     return _for_each(copy)
 
 
-def _box(decoder: Decoder, one: ThreadInstruction, operands: list[str], barrier: Get | None) -> Run:
+def _box(decoder: Decoder, instruction: ThreadInstruction, operands: list[str], barrier: Get | None) -> Run:
     """Build `cp.async.bulk.tensor`, a copy of a box of a tensor: elements outside of the tensor are loaded as zeros,
     and are not stored."""
     described, near = operands if barrier is None else reversed(operands)
     where, corner = split_operands(described.strip()[1:-1])
     map_at, to = decoder.address(f"[{where}]"), decoder.address(near)
     coordinates = [decoder.source(name, "s32") for name in split_operands(corner.strip()[1:-1])]
-    if f"{len(coordinates)}d" != one.modifiers[3]:
-        raise Malformed(f"{one} with {len(coordinates)} coordinates")
+    if f"{len(coordinates)}d" != instruction.modifiers[3]:
+        raise Malformed(f"{instruction} with {len(coordinates)} coordinates")
 
     def copy(m: Machine, who: ThreadIndices) -> None:
-        found = _read_map(m, who, of_first(map_at(m), m, who))
-        if not found.valid:
+        layout = _read_map(m, who, of_first(map_at(m), m, who))
+        if not layout.valid:
             if barrier is not None:
-                _due(m, who, barrier, _NOWHERE, np.zeros(0, np.uint8), found.bytes)
+                _due(m, who, barrier, _NOWHERE, np.zeros(0, np.uint8), layout.bytes)
             return
-        if len(found.box) != len(coordinates):
+        if len(layout.box) != len(coordinates):
             raise Unsupported("needs a GPU: a tensor map of other dimensions")
         begin = aligned(m, who, of_first(to(m), m, who), _BOX_ALIGNED, "load" if barrier is None else "store", _SHARED)
         corner = tuple(of_first(get(m), m, who) for get in coordinates)
-        _check_corner(m, who, found, corner, stores=barrier is None)
-        offsets, inside = found.offsets(corner)
-        far = found.address, offsets, inside
-        _move(m, who, found.spread(begin)[None], far, found.item, barrier, found.bytes)
+        _check_corner(m, who, layout, corner, stores=barrier is None)
+        offsets, inside = layout.offsets(corner)
+        far = layout.address, offsets, inside
+        _move(m, who, layout.spread(begin)[None], far, layout.item, barrier, layout.bytes)
 
     return _for_each(copy)
 
@@ -233,16 +233,16 @@ def _move(
     m.budget.charge(addresses.size)
     near = shared_place(m, who, addresses, item, "load" if barrier is None else "store")
     way: Kind = "store" if barrier is None else "load"
-    other = global_place(m, who, *far, item, way)
-    if m.observer is not None and other.inside.any():
-        begins = other.index[other.inside] * item
-        m.observer.copied(m, way, other.region, begins, int(m.numbers_here()[who.blocks[0]]), item)
+    far_place = global_place(m, who, *far, item, way)
+    if m.observer is not None and far_place.inside.any():
+        begins = far_place.index[far_place.inside] * item
+        m.observer.copied(m, way, far_place.region, begins, int(m.numbers_here()[who.blocks[0]]), item)
     if barrier is None:
         m.spaces.races.read_by_engine(m, who, near, item)
         m.version += 1
-        other.put(engines.load(m, who, Elements(near.region, near.index, near.inside & other.inside), item))
+        far_place.put(engines.load(m, who, Elements(near.region, near.index, near.inside & far_place.inside), item))
         return
-    _due(m, who, barrier, near, engines.load(m, who, other, item), bytes_)
+    _due(m, who, barrier, near, engines.load(m, who, far_place, item), bytes_)
 
 
 def _due(m: Machine, who: ThreadIndices, barrier: Get, place: Elements, values: Array, bytes_: int) -> None:
@@ -260,28 +260,28 @@ def _read_map(m: Machine, who: ThreadIndices, address: int) -> TensorLayout:
     begin = aligned(m, who, address, tensor_maps.ALIGNED, "load", MemoryNames(""))
     offsets = np.arange(0, tensor_maps.BYTES, _ITEM)
     place = global_place(m, who, begin, offsets, np.ones(offsets.size, bool), _ITEM, "load")
-    found = tensor_map(engines.load(m, who, place, _ITEM).tobytes())
-    if not found.valid:
+    layout = tensor_map(engines.load(m, who, place, _ITEM).tobytes())
+    if not layout.valid:
         block = int(m.numbers_here()[who.blocks[0]])
         m.findings.undefined(m.site(), "descriptor", place.region.named, numbers=[block])
-    return found
+    return layout
 
 
-def _tensormap(decoder: Decoder, one: ThreadInstruction) -> Run:
-    if one.modifiers[:1] == ("cp_fenceproxy",):
-        return _copy_map(decoder, one)
-    words = one.modifiers
+def _tensormap(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    if instruction.modifiers[:1] == ("cp_fenceproxy",):
+        return _copy_map(decoder, instruction)
+    words = instruction.modifiers
     if words[:2] != ("replace", "tile") or len(words) < 3 or words[2] not in tensor_maps.FIELDS:
-        raise Unsupported(str(one))
+        raise Unsupported(str(instruction))
     at, size = tensor_maps.FIELDS[words[2]]
-    space, address = space_of(one), decoder.address(one.operands[0])
+    space, address = space_of(instruction), decoder.address(instruction.operands[0])
     if words[2] in tensor_maps.LISTS:
-        number = int(one.operands[1], 0)
-        if number >= tensor_maps.LISTS[words[2]] or len(one.operands) != 3:
-            raise Malformed(f"{one} of dimension {number}")
+        number = int(instruction.operands[1], 0)
+        if number >= tensor_maps.LISTS[words[2]] or len(instruction.operands) != 3:
+            raise Malformed(f"{instruction} of dimension {number}")
         at += number * size
     kind = "b64" if size == 8 else "b32"
-    get = decoder.source(one.operands[-1], kind)
+    get = decoder.source(instruction.operands[-1], kind)
 
     def run(m: Machine) -> None:
         m.spaces.store(m, space, address(m) + np.uint64(at), [get(m)], DTYPES[kind])
@@ -289,11 +289,11 @@ def _tensormap(decoder: Decoder, one: ThreadInstruction) -> Run:
     return run
 
 
-def _copy_map(decoder: Decoder, one: ThreadInstruction) -> Run:
+def _copy_map(decoder: Decoder, instruction: ThreadInstruction) -> Run:
     """Build `tensormap.cp_fenceproxy`: the lanes of a warp copy a word each."""
-    target, source = map(decoder.address, one.operands[:2])
-    if int(one.operands[2], 0) != tensor_maps.BYTES:
-        raise Malformed(f"{one} of another size")
+    target, source = map(decoder.address, instruction.operands[:2])
+    if int(instruction.operands[2], 0) != tensor_maps.BYTES:
+        raise Malformed(f"{instruction} of another size")
     word = DTYPES["b32"]
 
     def run(m: Machine) -> None:

@@ -117,8 +117,8 @@ def _wmma(decoder: Decoder, instruction: ThreadInstruction) -> Run:
         puts = [decoder.target(name) for name in vector(names)]
 
         def load(m: Machine) -> None:
-            found = [m.spaces.load(m, space, places(m, number), dtype)[0] for number in range(count)]
-            held = np.stack([warps(value, m.shape).reshape(-1, WARP) for value in found], axis=-1)
+            values = [m.spaces.load(m, space, places(m, number), dtype)[0] for number in range(count)]
+            held = np.stack([warps(value, m.shape).reshape(-1, WARP) for value in values], axis=-1)
             _put(m, puts, fragment.pack(held))
 
         return together(load)
@@ -154,9 +154,9 @@ def _rows(decoder: Decoder, instruction: ThreadInstruction) -> Run:
         def load(m: Machine) -> None:
             words = _at_once(m, address, registers, access.transposed) if space == "shared" else []
             for register in range(len(words), registers):
-                found = [spread(m.spaces.load(m, space, places(m, register, part), dtype)[0], m.shape)
+                values = [spread(m.spaces.load(m, space, places(m, register, part), dtype)[0], m.shape)
                          for part in range(parts)]
-                words.append(np.stack(found, axis=-1).view(np.uint32)[..., 0])
+                words.append(np.stack(values, axis=-1).view(np.uint32)[..., 0])
             # Registers are written last, as one of them may hold the address.
             for put, word in zip(puts, words, strict=True):
                 put(m, word)
@@ -244,20 +244,20 @@ def _warps(m: Machine) -> _Warps:
     return _Warps(blocks, places, (places * WARP if columns is None else columns[places * WARP]) // WARP)
 
 
-def _wgmma(decoder: Decoder, one: ThreadInstruction) -> Run:
-    what = one.modifiers[0] if one.modifiers else ""
-    if one.modifiers[1:3] != ("sync", "aligned"):
-        raise Unsupported(str(one))
+def _wgmma(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    what = instruction.modifiers[0] if instruction.modifiers else ""
+    if instruction.modifiers[1:3] != ("sync", "aligned"):
+        raise Unsupported(str(instruction))
     if what == "mma_async":
-        return _wgmma_product(decoder, one)
+        return _wgmma_product(decoder, instruction)
     if what == "fence":
         return lambda m: None
     if what == "commit_group":
         return lambda m: m.sums.commit(m)
     if what == "wait_group":
-        left = int(one.operands[0], 0)
+        left = int(instruction.operands[0], 0)
         return lambda m: m.sums.wait(m, left)
-    raise Unsupported(str(one))
+    raise Unsupported(str(instruction))
 
 
 class _Operand(NamedTuple):
@@ -284,32 +284,32 @@ class _Operand(NamedTuple):
         who = engines.ThreadIndices(*(part[first] for part in of.who))
         place = engines.shared_place(m, who, at, size, "load")
         m.spaces.races.read_by_engine(m, who, place, size)
-        found = numbers(self.kind, engines.load(m, who, place, size)) * self.sign
-        return found[every.ravel()]
+        matrices = numbers(self.kind, engines.load(m, who, place, size)) * self.sign
+        return matrices[every.ravel()]
 
 
-def _wgmma_product(decoder: Decoder, one: ThreadInstruction) -> Run:
+def _wgmma_product(decoder: Decoder, instruction: ThreadInstruction) -> Run:
     """Build `wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {…}, a, b, scale-d, scale-a, scale-b, across-a,
     across-b;`, where only types of 16 bits in shared memory have `across`, and integers have no scales."""
-    kinds, clamps = one.modifiers[-3:], "satfinite" in one.modifiers
-    shape = _SHAPE.fullmatch(one.modifiers[3]) if len(one.modifiers) == 7 + clamps else None
+    kinds, clamps = instruction.modifiers[-3:], "satfinite" in instruction.modifiers
+    shape = _SHAPE.fullmatch(instruction.modifiers[3]) if len(instruction.modifiers) == 7 + clamps else None
     if shape is None:
-        raise Unsupported(str(one))
+        raise Unsupported(str(instruction))
     columns = int(shape[1])
     a, d, item = warpgroup_fragments(kinds, columns)
-    names, left = vector(one.operands[0]), vector(one.operands[1])
-    held = one.operands[1].startswith("{")
+    names, left = vector(instruction.operands[0]), vector(instruction.operands[1])
+    held = instruction.operands[1].startswith("{")
     scales, across = [1, 1], [0, 0]
-    for number, word in enumerate(one.operands[4:]):
+    for number, word in enumerate(instruction.operands[4:]):
         (scales if number < 2 else across)[(number + (held and number > 1)) % 2] = int(word, 0)
     if int(shape[2]) * item != K_BYTES or len(names) != d.words or (held and len(left) != a.words):
-        raise Malformed(f"{one} with other registers")
+        raise Malformed(f"{instruction} with other registers")
     if not set(scales) <= {1, -1} or (item != 2 and any(across)):
-        raise Malformed(f"{one} with other operands")
+        raise Malformed(f"{instruction} with other operands")
     A = _Operand(kinds[1], a, None if held else decoder.source(left[0], "b64"),
                  [decoder.source(name, a.register) for name in left] if held else [], bool(across[0]), scales[0])
-    B = _Operand(kinds[2], a, decoder.source(one.operands[2], "b64"), [], bool(across[1]), scales[1])
-    adds = decoder.source(one.operands[3], "pred")
+    B = _Operand(kinds[2], a, decoder.source(instruction.operands[2], "b64"), [], bool(across[1]), scales[1])
+    adds = decoder.source(instruction.operands[3], "pred")
     gets, puts = [decoder.source(name, d.register) for name in names], [decoder.target(name) for name in names]
     slots, zero = [decoder.slots[name] for name in names], np.zeros((1, 1), DTYPES[d.register])
 
@@ -335,9 +335,9 @@ def _wgmma_product(decoder: Decoder, one: ThreadInstruction) -> Run:
             # Products of bytes are exact in float32's sums.
             total = total.astype(np.int64)
         total = before + total
-        found = d.registers(np.clip(total, -(2**31), 2**31 - 1) if clamps else total)
-        every = np.zeros((d.words, m.shape[0], -(-m.shape[1] // WARP), WARP), found.dtype)
-        every[:, of.blocks, of.places] = np.moveaxis(found, -1, 0)
+        registers = d.registers(np.clip(total, -(2**31), 2**31 - 1) if clamps else total)
+        every = np.zeros((d.words, m.shape[0], -(-m.shape[1] // WARP), WARP), registers.dtype)
+        every[:, of.blocks, of.places] = np.moveaxis(registers, -1, 0)
         for put, value in zip(puts, every, strict=True):
             put(m, unwarped(value, m.shape))
         m.sums.start(m, slots)

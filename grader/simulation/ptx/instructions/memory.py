@@ -32,8 +32,8 @@ _TYPES = frozenset({*DTYPES, "b128"}) - {"pred", "cc"}
 def space_of(instruction: ThreadInstruction) -> str:
     """Return the space that an instruction names, "" for generic addresses."""
     for word in instruction.modifiers:
-        if (found := SPACES.get(word.partition("::")[0])) is not None:
-            return found
+        if (space := SPACES.get(word.partition("::")[0])) is not None:
+            return space
     return ""
 
 
@@ -95,7 +95,8 @@ def _st(decoder: Decoder, instruction: ThreadInstruction) -> Run:
     dtype = DTYPES[kind]
     if space == "param":
         name, plus = decoder.parts(instruction.operands[0])
-        if name not in decoder.function.variables and all(name != each.name for each in decoder.function.returns):
+        if name not in decoder.function.variables and all(
+                name != returned.name for returned in decoder.function.returns):
             raise Unsupported(f"{instruction} to {name[:60]}")
         return _to_registers(decoder, instruction, name, plus)
     gets = [decoder.source(name, kind) for name in vector(instruction.operands[1])]
@@ -121,9 +122,10 @@ def stores_flag(instruction: ThreadInstruction, releases: bool) -> tuple[Signal,
     return ("release", "store") if releases else ("relaxed" if "relaxed" in instruction.modifiers else "store",)
 
 
-def loads_flag(one: ThreadInstruction, acquires: bool) -> tuple[Signal, ...]:
+def loads_flag(instruction: ThreadInstruction, acquires: bool) -> tuple[Signal, ...]:
     """Return the steps of an instruction that loads a flag."""
-    return ("load", "acquire") if acquires else ("peek" if {"relaxed", "release"} & set(one.modifiers) else "load",)
+    return ("load", "acquire") if acquires else (
+        "peek" if {"relaxed", "release"} & set(instruction.modifiers) else "load",)
 
 
 def _discard(decoder: Decoder, instruction: ThreadInstruction) -> Run:
@@ -204,29 +206,29 @@ _CHEAP = 64
 New = Callable[..., Array]
 
 
-def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
+def _atom(decoder: Decoder, instruction: ThreadInstruction) -> Run:
     """Build `atom` and `red`."""
-    kind = one.modifiers[-1]
+    kind = instruction.modifiers[-1]
     if kind not in DTYPES or kind in ("pred", "cc"):
-        raise Unsupported(str(one))
-    dtype, space = DTYPES[kind], space_of(one)
-    operands = list(one.operands)
-    targets = vector(operands.pop(0)) if one.name == "atom" else ()
-    found = [word for word in one.modifiers if word in OPERATIONS]
-    if len(found) != 1:
-        raise Unsupported(str(one))
-    if any(word.endswith("cache_hint") for word in one.modifiers):
+        raise Unsupported(str(instruction))
+    dtype, space = DTYPES[kind], space_of(instruction)
+    operands = list(instruction.operands)
+    targets = vector(operands.pop(0)) if instruction.name == "atom" else ()
+    operations = [word for word in instruction.modifiers if word in OPERATIONS]
+    if len(operations) != 1:
+        raise Unsupported(str(instruction))
+    if any(word.endswith("cache_hint") for word in instruction.modifiers):
         operands.pop()
-    if len(operands) != (3 if found[0] == "cas" else 2):
-        raise Malformed(f"{one} with {len(operands)} operands")
+    if len(operands) != (3 if operations[0] == "cas" else 2):
+        raise Malformed(f"{instruction} with {len(operands)} operands")
     address = decoder.address(operands[0])
     parts = [[decoder.source(name, kind) for name in vector(operand)] for operand in operands[1:]]
     puts = [decoder.target(name) for name in targets]
     count = len(parts[0])
-    release, acquire = "acquire" not in one.modifiers, "release" not in one.modifiers
-    fence = not release or not acquire or "acq_rel" in one.modifiers
-    grid = in_grid(one)
-    before, after = stores_flag(one, fence and release), loads_flag(one, fence and acquire)
+    release, acquire = "acquire" not in instruction.modifiers, "release" not in instruction.modifiers
+    fence = not release or not acquire or "acq_rel" in instruction.modifiers
+    grid = in_grid(instruction)
+    before, after = stores_flag(instruction, fence and release), loads_flag(instruction, fence and acquire)
 
     def run(m: Machine) -> None:
         begin = address(m)
@@ -235,7 +237,7 @@ def _atom(decoder: Decoder, one: ThreadInstruction) -> Run:
             step = np.uint64(number * dtype.itemsize)
             given = [get[number](m) for get in parts]
             result = _apply(
-                m, space, begin + step if number else begin, kind, found[0], given, bool(puts), grid)
+                m, space, begin + step if number else begin, kind, operations[0], given, bool(puts), grid)
             if puts:
                 puts[number](m, result)
         signal(m, *after, grid=grid)
@@ -256,7 +258,7 @@ def _apply(
             raise Unsupported("an atomic on parameters")
         mask = np.broadcast_to(True if piece.mask is None else piece.mask, m.shape)
         index = spread(piece.offsets >> (size.bit_length() - 1), m.shape)[mask]
-        values = [spread(each, m.shape)[mask] for each in given]
+        values = [spread(operand, m.shape)[mask] for operand in given]
         _note(m, piece, index, size, what, grid)
         view = piece.region.view(dtype)
         before = view[index]
@@ -334,13 +336,13 @@ def _sorted(index: Array) -> tuple[Array, Array, Array]:
 def _exchanged(view: Array, index: Array, values: Array) -> Array:
     order, ordered, first = _sorted(index)
     given = values[order]
-    found = np.empty_like(given)
-    found[1:] = given[:-1]
-    found[first] = view[ordered[first]]
+    before = np.empty_like(given)
+    before[1:] = given[:-1]
+    before[first] = view[ordered[first]]
     last = np.append(first[1:], True)
     view[ordered[last]] = given[last]
-    old = np.empty_like(found)
-    old[order] = found
+    old = np.empty_like(before)
+    old[order] = before
     return old
 
 
@@ -350,13 +352,13 @@ def _added(view: Array, index: Array, values: Array) -> Array:
     starts = np.flatnonzero(first)
     sizes = np.diff(starts, append=ordered.size)
     if view.dtype.kind == "f":
-        found = _float_sums(view[ordered[starts]], given, starts, sizes)
+        before = _float_sums(view[ordered[starts]], given, starts, sizes)
     else:
         total = np.cumsum(given, dtype=view.dtype) - given
-        found = view[ordered] + total - np.repeat(total[starts], sizes)
+        before = view[ordered] + total - np.repeat(total[starts], sizes)
     np.add.at(view, index, values)
     old = np.empty(index.shape, view.dtype)
-    old[order] = found
+    old[order] = before
     return old
 
 
@@ -381,13 +383,13 @@ def _swapped(m: Machine, view: Array, index: Array, expected: Array, new: Array)
     each place, as only successes change what later threads see."""
     order, ordered, _ = _sorted(index)
     expected, new = expected[order], new[order]
-    found = np.empty(ordered.shape, view.dtype)
+    before = np.empty(ordered.shape, view.dtype)
     left = np.arange(ordered.size)
     while left.size:
         m.budget.charge(_CHEAP * left.size)
         places = ordered[left]
         there = view[places]
-        found[left] = there
+        before[left] = there
         won = np.flatnonzero(there == expected[left])
         # The first thread that succeeds at each place; all later ones find its value.
         won = won[np.append(True, places[won[1:]] != places[won[:-1]])[: won.size]]
@@ -398,7 +400,7 @@ def _swapped(m: Machine, view: Array, index: Array, expected: Array, new: Array)
         begins[begins == won.size] = 0
         left = left[(places[won][begins] == places) & (np.arange(left.size) > won[begins])]
     old = np.empty(index.shape, view.dtype)
-    old[order] = found
+    old[order] = before
     return old
 
 

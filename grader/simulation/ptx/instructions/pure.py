@@ -104,15 +104,15 @@ def _run(function: Callable[..., Any], sources: list[Get], targets: list[Put]) -
 
 
 def _single(result: Any) -> Array:
-    found: Array = result[0] if type(result) is tuple else result
-    return found
+    value: Array = result[0] if type(result) is tuple else result
+    return value
 
 
 _UNSIGNED = {1: "b8", 2: "b16", 4: "b32", 8: "b64"}
 
 
-def _mov(decoder: Decoder, one: ThreadInstruction) -> Run:
-    kind, (target, source) = one.modifiers[-1], one.operands
+def _mov(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    kind, (target, source) = instruction.modifiers[-1], instruction.operands
     if target.startswith("{"):
         return _unpack(decoder, kind, vector(target), source)
     if source.startswith("{"):
@@ -158,41 +158,42 @@ def _pack(decoder: Decoder, kind: str, target: str, sources: tuple[str, ...]) ->
     return run
 
 
-def _space(one: ThreadInstruction) -> str:
-    for word in one.modifiers:
+def _space(instruction: ThreadInstruction) -> str:
+    for word in instruction.modifiers:
         name = word.partition("::")[0]
         if name in WINDOWS:
             return name
-    raise Malformed(f"{one} without a space")
+    raise Malformed(f"{instruction} without a space")
 
 
-def _cvta(decoder: Decoder, one: ThreadInstruction) -> Run:
-    begin = WINDOWS[_space(one)]
-    narrow = one.modifiers[-1] == "u32"
-    get, put = decoder.source(one.operands[1], one.modifiers[-1]), decoder.target(one.operands[0])
+def _cvta(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    begin = WINDOWS[_space(instruction)]
+    narrow = instruction.modifiers[-1] == "u32"
+    get = decoder.source(instruction.operands[1], instruction.modifiers[-1])
+    put = decoder.target(instruction.operands[0])
     if begin == 0 or narrow:
         return lambda m: put(m, get(m))
-    step = np.uint64(begin if one.modifiers[0] != "to" else (1 << 64) - begin)
+    step = np.uint64(begin if instruction.modifiers[0] != "to" else (1 << 64) - begin)
     return lambda m: put(m, get(m) + step)
 
 
-def _isspacep(decoder: Decoder, one: ThreadInstruction) -> Run:
-    get, put = decoder.source(one.operands[1], "u64"), decoder.target(one.operands[0])
+def _isspacep(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    get, put = decoder.source(instruction.operands[1], "u64"), decoder.target(instruction.operands[0])
     ends = {"global": (0, SHARED), "shared": (SHARED, LOCAL), "local": (LOCAL, PARAM), "param": (PARAM, 1 << 63),
             "const": (0, 0)}
-    low, high = (np.uint64(end) for end in ends[_space(one)])
+    low, high = (np.uint64(end) for end in ends[_space(instruction)])
     return lambda m: put(m, (get(m) >= low) & (get(m) < high))
 
 
-def _mapa(decoder: Decoder, one: ThreadInstruction) -> Run:
+def _mapa(decoder: Decoder, instruction: ThreadInstruction) -> Run:
     """Build `mapa`, which maps addresses to another block of a cluster: a cluster has one block here."""
-    kind = one.modifiers[-1]
-    get, put = decoder.source(one.operands[1], kind), decoder.target(one.operands[0])
+    kind = instruction.modifiers[-1]
+    get, put = decoder.source(instruction.operands[1], kind), decoder.target(instruction.operands[0])
     return lambda m: put(m, get(m))
 
 
-def _policy(decoder: Decoder, one: ThreadInstruction) -> Run:
-    put = decoder.target(one.operands[0])
+def _policy(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    put = decoder.target(instruction.operands[0])
     none = np.zeros((1, 1), np.uint64)
     return lambda m: put(m, none)
 

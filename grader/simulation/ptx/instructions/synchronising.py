@@ -43,19 +43,19 @@ def _sources(mode: str, lane: Array, clamp: Array) -> tuple[Array, Array]:
     return source, source <= top
 
 
-def _shfl(decoder: Decoder, one: ThreadInstruction) -> Run:
-    if one.modifiers[0] != "sync" or one.modifiers[1] not in ("up", "down", "bfly", "idx"):
-        raise Unsupported(str(one))
-    mode = one.modifiers[1]
-    names = [name.strip() for name in one.operands[0].split("|")]
+def _shfl(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    if instruction.modifiers[0] != "sync" or instruction.modifiers[1] not in ("up", "down", "bfly", "idx"):
+        raise Unsupported(str(instruction))
+    mode = instruction.modifiers[1]
+    names = [name.strip() for name in instruction.operands[0].split("|")]
     puts = [decoder.target(name) for name in names]
-    value, lane, clamp = (decoder.source(operand, "b32") for operand in one.operands[1:4])
-    member = decoder.source(one.operands[4], "b32")
+    value, lane, clamp = (decoder.source(operand, "b32") for operand in instruction.operands[1:4])
+    member = decoder.source(instruction.operands[4], "b32")
 
     def run(m: Machine) -> None:
         by, limit = (np.broadcast_to(get(m), m.shape) for get in (lane, clamp))
         same = by.size and (by == by[:1, :1]).all() and (limit == limit[:1, :1]).all()
-        b, c = (one[:1, :1, None] if same else warps(one, m.shape) for one in (by, limit))
+        b, c = (operand[:1, :1, None] if same else warps(operand, m.shape) for operand in (by, limit))
         source, inside = _sources(mode, (b & np.uint32(31)).astype(np.int64), c.astype(np.int64))
         source = np.where(inside, source, _LANES)
         held = warps(value(m), m.shape)
@@ -110,12 +110,12 @@ def meet(m: Machine) -> None:
         m.spaces.races.met(m.to_chunk(mask), m.clock, False)
 
 
-def _vote(decoder: Decoder, one: ThreadInstruction) -> Run:
-    what = next((word for word in one.modifiers if word in ("all", "any", "uni", "ballot")), "")
+def _vote(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    what = next((word for word in instruction.modifiers if word in ("all", "any", "uni", "ballot")), "")
     if not what:
-        raise Unsupported(str(one))
-    put, get = decoder.target(one.operands[0]), decoder.source(one.operands[1], "pred")
-    member = decoder.source(one.operands[2], "b32") if len(one.operands) > 2 else None
+        raise Unsupported(str(instruction))
+    put, get = decoder.target(instruction.operands[0]), decoder.source(instruction.operands[1], "pred")
+    member = decoder.source(instruction.operands[2], "b32") if len(instruction.operands) > 2 else None
 
     def run(m: Machine) -> None:
         active, value = _active(m), warps(get(m), m.shape)
@@ -137,29 +137,29 @@ def _ballot(value: Array) -> Array:
     return np.where(value, _BITS, np.uint32(0)).sum(-1, dtype=np.uint32)
 
 
-def _activemask(decoder: Decoder, one: ThreadInstruction) -> Run:
-    put = decoder.target(one.operands[0])
+def _activemask(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    put = decoder.target(instruction.operands[0])
     return lambda m: put(m, unwarped(_ballot(_active(m))[..., None], m.shape))
 
 
-def _match(decoder: Decoder, one: ThreadInstruction) -> Run:
-    kind, every = one.modifiers[-1], "all" in one.modifiers
-    names = [name.strip() for name in one.operands[0].split("|")]
+def _match(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    kind, every = instruction.modifiers[-1], "all" in instruction.modifiers
+    names = [name.strip() for name in instruction.operands[0].split("|")]
     puts = [decoder.target(name) for name in names]
-    get = decoder.source(one.operands[1], kind)
-    member = decoder.source(one.operands[2], "b32")
+    get = decoder.source(instruction.operands[1], kind)
+    member = decoder.source(instruction.operands[2], "b32")
 
     def run(m: Machine) -> None:
         value, parties = warps(get(m), m.shape), _parties(m, member)
         active = _active(m)[..., None, :] if parties is None else parties
         same = (value[..., :, None] == value[..., None, :]) & active
-        found = np.where(same, _BITS, np.uint32(0)).sum(3, dtype=np.uint32)
+        matches = np.where(same, _BITS, np.uint32(0)).sum(3, dtype=np.uint32)
         if every:
             agreed = (same == active).all(3)
-            found = np.where(agreed, found, np.uint32(0))
+            matches = np.where(agreed, matches, np.uint32(0))
             if len(puts) > 1:
                 puts[1](m, unwarped(agreed, m.shape))
-        puts[0](m, unwarped(found, m.shape))
+        puts[0](m, unwarped(matches, m.shape))
         meet(m)
 
     return run
@@ -175,13 +175,13 @@ _REDUCTIONS: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
-def _redux(decoder: Decoder, one: ThreadInstruction) -> Run:
-    what = next((word for word in one.modifiers if word in _REDUCTIONS), "")
-    kind = one.modifiers[-1]
+def _redux(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    what = next((word for word in instruction.modifiers if word in _REDUCTIONS), "")
+    kind = instruction.modifiers[-1]
     if not what or DTYPES[kind].kind == "f":
-        raise Unsupported(str(one))
-    put, get = decoder.target(one.operands[0]), decoder.source(one.operands[1], kind)
-    member = decoder.source(one.operands[2], "b32")
+        raise Unsupported(str(instruction))
+    put, get = decoder.target(instruction.operands[0]), decoder.source(instruction.operands[1], kind)
+    member = decoder.source(instruction.operands[2], "b32")
 
     def run(m: Machine) -> None:
         value, parties = warps(get(m), m.shape), _parties(m, member)
@@ -195,12 +195,12 @@ def _redux(decoder: Decoder, one: ThreadInstruction) -> Run:
     return run
 
 
-def _elect(decoder: Decoder, one: ThreadInstruction) -> Run:
-    names = [name.strip() for name in one.operands[0].split("|")]
+def _elect(decoder: Decoder, instruction: ThreadInstruction) -> Run:
+    names = [name.strip() for name in instruction.operands[0].split("|")]
     if len(names) != 2:
-        raise Malformed(f"{one} without a predicate")
+        raise Malformed(f"{instruction} without a predicate")
     number, chosen = (decoder.target(name) for name in names)
-    decoder.source(one.operands[1], "b32")
+    decoder.source(instruction.operands[1], "b32")
 
     def run(m: Machine) -> None:
         first = _active(m).argmax(2)[..., None]

@@ -131,8 +131,8 @@ def _finite(values: Array, result: str) -> Array:
 def _pair(result: str, source: str, flags: frozenset[str]) -> Rule:
     """Return the rule of `cvt.rn.f16x2.f32 d, a, b`: a is the upper half."""
     parse((*flags, result, source), "rn rz relu satfinite", f"f32 {result}", 2)
-    mode, each = one_of(flags, "rn rz"), result.removesuffix("x2")
-    convert = _floats(each, "f32", flags - {mode} | {mode}).function
+    mode, element = one_of(flags, "rn rz"), result.removesuffix("x2")
+    convert = _floats(element, "f32", flags - {mode} | {mode}).function
 
     def function(upper: Array, lower: Array) -> Array:
         pair = np.broadcast_arrays(convert(lower), convert(upper))

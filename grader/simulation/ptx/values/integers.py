@@ -135,8 +135,9 @@ def _absolute_differences(modifiers: Words) -> Rule:
     _, (result, left, right) = parse(modifiers[: len(modifiers) - sums], "", "u32 s32", 3)
 
     def function(a: Array, b: Array, c: Array) -> Array:
-        found = [np.abs(x - y) for x, y in zip(_bytes(a, 4, left), _bytes(b, 4, right), strict=True)]
-        total = sum(found, c.astype(np.int64)) if sums else sum((x & 255) << 8 * n for n, x in enumerate(found))
+        differences = [np.abs(x - y) for x, y in zip(_bytes(a, 4, left), _bytes(b, 4, right), strict=True)]
+        total = sum(differences, c.astype(np.int64)) if sums else sum(
+            (x & 255) << 8 * n for n, x in enumerate(differences))
         return np.asarray(total).astype(DTYPES[result])
 
     return Rule((left, right, result), (result,), function)

@@ -71,8 +71,8 @@ def _three_inputs(modifiers: Words) -> Rule:
     def function(a: Array, b: Array, c: Array, table: Array) -> Array:
         tables = np.unique(np.asarray(table) & 255)
         result = _looked_up(a, b, c, int(tables[0]))
-        for other in tables[1:]:
-            result = np.where((table & 255) == other, _looked_up(a, b, c, int(other)), result)
+        for number in tables[1:]:
+            result = np.where((table & 255) == number, _looked_up(a, b, c, int(number)), result)
         return result
 
     if not flags:
@@ -121,16 +121,16 @@ def _find_nth(modifiers: Words) -> Rule:
     def function(mask: Array, base: Array, offset: Array) -> Array:
         mask, base, offset = np.broadcast_arrays(mask, base, offset)
         base, step = base.astype(np.int64), np.where(offset < 0, -1, 1)
-        left, found = np.abs(offset.astype(np.int64)), np.full(mask.shape, _WORD)
+        left, position = np.abs(offset.astype(np.int64)), np.full(mask.shape, _WORD)
         alone, possible = offset == 0, base < 32
         for distance in range(32):
             at = base + step * distance
             inside = possible & (at >= 0) & (at < 32)
             is_set = inside & ((mask >> np.where(inside, at, 0).astype(np.uint32)) & np.uint32(1) != 0)
             left = left - is_set
-            hit = is_set & np.where(alone, distance == 0, left == 0) & (found == _WORD)
-            found = np.where(hit, at, found).astype(np.uint32)
-        return found
+            hit = is_set & np.where(alone, distance == 0, left == 0) & (position == _WORD)
+            position = np.where(hit, at, position).astype(np.uint32)
+        return position
 
     return Rule(("b32", "b32", "s32"), ("b32",), function)
 
@@ -283,10 +283,10 @@ _FLOATS: dict[str, Callable[[Array, Array], Array]] = {
 def _comparison(name: str, kind: str) -> Callable[[Array, Array], Array]:
     if kind[0] in "ub" and not kind.startswith("bf"):
         name = _UNSIGNED.get(name, name)
-    found = (_FLOATS if "f" in kind else _SIMPLE).get(name)
-    if found is None:
+    comparison = (_FLOATS if "f" in kind else _SIMPLE).get(name)
+    if comparison is None:
         raise Unsupported(f"the comparison {name} of {kind}")
-    return found
+    return comparison
 
 
 _NAMES = " ".join([*_FLOATS, *_UNSIGNED])
@@ -328,9 +328,10 @@ def _set(modifiers: Words) -> Rule:
     pair = kind.endswith("x2")
     if pair != (result in ("f16x2", "bf16x2", "u32", "s32") and kind.endswith("x2")):
         raise Unsupported("set with the modifiers ." + ".".join(modifiers))
-    each = {"f16x2": "f16", "bf16x2": "bf16"}.get(result, "u16" if pair else result)
-    yes = DTYPES[each].type(0x3F80 if each == "bf16" else 1.0) if "f" in each else np.array(-1).astype(DTYPES[each])[()]
-    no = DTYPES[each].type(0)
+    element = {"f16x2": "f16", "bf16x2": "bf16"}.get(result, "u16" if pair else result)
+    dtype = DTYPES[element]
+    yes = dtype.type(0x3F80 if element == "bf16" else 1.0) if "f" in element else np.array(-1).astype(dtype)[()]
+    no = dtype.type(0)
 
     def function(a: Array, b: Array, *more: Array) -> Array:
         holds = compare(a, b)

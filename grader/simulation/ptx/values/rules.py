@@ -43,10 +43,10 @@ def parse(modifiers: Words, flags: str = "", types: str = "", count: int = 1) ->
 def one_of(flags: frozenset[str], choices: str, default: str | None = None) -> str:
     """Return the one of `choices` that is among `flags`, or the default if none is. Raises Unsupported for several of
     them, or for none without a default."""
-    found = flags & set(choices.split())
-    if len(found) > 1 or (not found and default is None):
+    chosen = flags & set(choices.split())
+    if len(chosen) > 1 or (not chosen and default is None):
         raise Unsupported("an instruction with the modifiers ." + ".".join(sorted(flags)))
-    return next(iter(found), str(default))
+    return next(iter(chosen), str(default))
 
 
 def whole(kind: str) -> np.dtype[Any]:
