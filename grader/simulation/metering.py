@@ -178,11 +178,11 @@ class Meter:
 
 def extents(on: Array) -> list[int]:
     """Return, along each axis of a tile, the number of lanes up to the last one that is on."""
-    found = []
+    counts = []
     for axis, size in enumerate(on.shape):
         along: Array = np.moveaxis(on, axis, 0).reshape(size, -1).any(axis=1)
-        found.append(int(along.nonzero()[0].max(initial=-1)) + 1)
-    return found
+        counts.append(int(along.nonzero()[0].max(initial=-1)) + 1)
+    return counts
 
 
 def distance(apart: Array) -> int | None:

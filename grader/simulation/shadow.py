@@ -58,7 +58,7 @@ class LastTouch:
         first = np.where(now == stamps, before, stamps)
         if not first.any():
             return
-        for group, other in zip(groups, others, strict=True):
+        for group, group_reader in zip(groups, others, strict=True):
             several = (first != 0) & (group(first) != group(now))
             if several.any():
-                other[words.array()[several]] = first[several]
+                group_reader[words.array()[several]] = first[several]
