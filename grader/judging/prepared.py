@@ -229,8 +229,8 @@ class PreparedTask:
                 if plan is None:
                     continue
                 same = {number for number, kernel in enumerate(plan.kernels) if kernel_key(kernel) == key}
-                most = max((prod(one.grid) for one in plan.first if isinstance(one, Launch) and one.kernel in same),
-                           default=0)
+                most = max((prod(launch.grid) for launch in plan.first
+                            if isinstance(launch, Launch) and launch.kernel in same), default=0)
                 if most < FEWEST_WAITING:
                     continue
                 options = RunOptions(resident=most // 2)

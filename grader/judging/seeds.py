@@ -51,8 +51,8 @@ def wrong_seed(
     for (scalar, value), outcome in zip(others.items(), prepared.toolchain.plan(wanted).outcomes, strict=True):
         if not isinstance(outcome, Plan):
             continue
-        other = machine.run(case, outcome, [{**inputs, scalar: value}])
-        if isinstance(other, CallResult) and other.same_answer(result):
+        reseeded = machine.run(case, outcome, [{**inputs, scalar: value}])
+        if isinstance(reseeded, CallResult) and reseeded.same_answer(result):
             return Hint(fact("seed.ignored.seen", name=scalar, value=inputs[scalar], other=value),
                         fact("seed.ignored.advice", name=scalar), "seed").detail(words, "wrong_values")
     return None

@@ -50,12 +50,13 @@ def compared(assignment: Assignment, result: CallResult, inputs: Inputs) -> Answ
     for view in assignment.views():
         name = view.output.name
         allowed = None if view.tolerance is None else view.tolerance(inputs, right[name])
-        one = compare(result.outputs[name], right[name], allowed, result.unwritten.get(name))
-        if isinstance(view.output, Update) and not one.passed:
-            left = unchanged_mask(one.got, inputs[name])
+        comparison = compare(result.outputs[name], right[name], allowed, result.unwritten.get(name))
+        if isinstance(view.output, Update) and not comparison.passed:
+            left = unchanged_mask(comparison.got, inputs[name])
             # Only if all wrong elements are unchanged: a few may be unchanged by chance.
-            one = replace(one, unwritten=one.wrong, kept=True) if bool(left[one.wrong].all()) else one
-        comparisons[name] = one
+            if bool(left[comparison.wrong].all()):
+                comparison = replace(comparison, unwritten=comparison.wrong, kept=True)
+        comparisons[name] = comparison
     said = ""
     if assignment.statistic is not None and all(comparison.passed for comparison in comparisons.values()):
         said = objection(assignment, inputs,

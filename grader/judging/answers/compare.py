@@ -326,8 +326,8 @@ def corner(comparison: Comparison) -> Corner:
     part = slice(top, top + CORNER), slice(left, left + CORNER)
     values, right, bad, never = (
         plain(got[part]), plain(expected[part]), wrong[part].tolist(), unwritten[part].tolist())
-    pairs = [(a, b) for ours, theirs, is_bad in zip(values, right, bad, strict=True)
-             for a, b, differs in zip(ours, theirs, is_bad, strict=True) if differs]
+    pairs = [(a, b) for values_row, right_row, is_bad in zip(values, right, bad, strict=True)
+             for a, b, differs in zip(values_row, right_row, is_bad, strict=True) if differs]
     # Whole numbers are printed in full.
     some = range(3, 9) if comparison.expected.dtype.is_floating_point else ()
     digits = next((digits for digits in some if all(number(a, digits) != number(b, digits) for a, b in pairs)), 0)

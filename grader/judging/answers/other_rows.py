@@ -47,7 +47,7 @@ def _lines(got: Tensor, right: Tensor) -> Iterator[tuple[Fact, Tensor]]:
     """Yield the answers by rows and by columns: in place of each row that is not 0 stands the right row nearest to
     it."""
     for unit in ("row", "column"):
-        tensor, among = (one if unit == "row" else one.mT for one in (got.nan_to_num(0), right))
+        tensor, among = (matrix if unit == "row" else matrix.mT for matrix in (got.nan_to_num(0), right))
         # Sums of two rows, weighted by the same random factors, are near if all elements are.
         factors = torch.rand(len(among.mT), generator=torch.Generator().manual_seed(0)).to(among)
         sums, order = (among @ factors).sort()

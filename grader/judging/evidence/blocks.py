@@ -78,7 +78,7 @@ def last_fill(assignment: Assignment, plan: Plan) -> tuple[LastFill | None, list
         if isinstance(operation, Fill) and operation.target.dtype == assignment.output.dtype and (
                 buffer := plan.buffers[operation.target.buffer]).given == assignment.output.name and (
                 prod(operation.target.shape) * ITEM_BYTES[operation.target.dtype] == buffer.bytes):
-            fills = LastFill(operation.value, sum(isinstance(other, Launch) for other in others))
+            fills = LastFill(operation.value, sum(isinstance(earlier, Launch) for earlier in others))
         else:
             others.append(operation)
     return fills, others
@@ -231,9 +231,9 @@ class Sampler:
         block = self._block(place, stored, later)
         # Blocks in the same rows or columns take the same inputs: contents drawn for one would change what is right in
         # the other.
-        if not any(_meet(block.rows, other.rows)
-                   or (in_columns(self._assignment) and _meet(block.columns, other.columns))
-                   for other in blocks):
+        if not any(_meet(block.rows, drawn.rows)
+                   or (in_columns(self._assignment) and _meet(block.columns, drawn.columns))
+                   for drawn in blocks):
             blocks.append(block)
 
     def _stores(self, seen: Simulated, chosen: Sequence[Sequence[int]]) -> list[dict[int, Array]]:

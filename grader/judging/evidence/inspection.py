@@ -101,11 +101,11 @@ def inspection_of(
 def with_warps(inspection: Inspection, others: Sequence[LaunchFacts]) -> Inspection:
     """Return the facts with what warps do, where they were not counted: from the same launches, run as PTX."""
     alike = len(inspection.launches) == len(others) and all(
-        (launch.kernel, launch.grid, launch.line) == (other.kernel, other.grid, other.line)
-        for launch, other in zip(inspection.launches, others, strict=True))
+        (launch.kernel, launch.grid, launch.line) == (counted.kernel, counted.grid, counted.line)
+        for launch, counted in zip(inspection.launches, others, strict=True))
     return inspection if not alike else inspection.model_copy(update={"launches": [
-        launch.model_copy(update={"warps": launch.warps or other.warps})
-        for launch, other in zip(inspection.launches, others, strict=True)]})
+        launch.model_copy(update={"warps": launch.warps or counted.warps})
+        for launch, counted in zip(inspection.launches, others, strict=True)]})
 
 
 def _launch(

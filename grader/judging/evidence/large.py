@@ -43,7 +43,7 @@ def sample_large_cases(prepared: PreparedTask, plans: Mapping[str, Plan]) -> lis
     slow: list[SampledCase] = []
     budget = TimeBudget(SECONDS)
     simulation = prepared.simulation.under(budget)
-    for case in sorted(by_sizes.values(), key=lambda one: prod(one.sizes.values())):
+    for case in sorted(by_sizes.values(), key=lambda case: prod(case.sizes.values())):
         as_slow = next((sample for sample in slow if all(
             case.sizes[name] >= size for name, size in sample.case.sizes.items())), None)
         if as_slow is not None:
@@ -111,14 +111,14 @@ def _all_of(
     if not isinstance(ran, CallResult):
         return SampledCase(case, unsampled=LATE if ran == USED_UP else SLOW_AS_A_WHOLE)
     answer = compared(assignment, ran, inputs[-1])
-    found, about = answer.chosen, assignment.about(answer.about)
+    comparison, about = answer.chosen, assignment.about(answer.about)
     detail = explain_findings(assignment, source, ran.findings)
     called = ExplainedCall(about, case, plan, call, ran, source)
-    if detail is None and not found.passed:
+    if detail is None and not comparison.passed:
         # The values are not explained: small cases show sooner what they look like.
-        share = "all" if found.count == found.total else "some"
-        detail = wrong_part(called.words, fact(f"wrong.{share}", count=found.count, total=found.total), about, found,
-                            found.wrong)
+        share = "all" if comparison.count == comparison.total else "some"
+        detail = wrong_part(called.words, fact(f"wrong.{share}", count=comparison.count, total=comparison.total), about,
+                            comparison, comparison.wrong)
         if (unread := left_unread(called)) is not None:
             detail = detail.model_copy(update={"hint": unread.text(called.words), "place": called.place(unread.line)})
     elif detail is None:

@@ -119,8 +119,8 @@ class SimulatorEvidence:
     ) -> list[Finding]:
         """Return undefined behaviour on which a right answer rests. The call runs again, with other options, if there
         may be some. `result` is the plain run."""
-        def right(other: CallResult) -> bool:
-            return compared(other, inputs[-1]).passed
+        def right(answer: CallResult) -> bool:
+            return compared(answer, inputs[-1]).passed
 
         findings = [*self.reordered(case, plan, inputs, result, right), *self.tuned(case, plan, inputs, result, right),
                     *self.unordered(case, plan, inputs, result, right)]
@@ -143,11 +143,11 @@ class SimulatorEvidence:
             return []
 
         def wrong(*ways: Deviation, lines: Sequence[int] = ()) -> list[Finding] | None:
-            other = self._simulation.run(
+            ran = self._simulation.run(
                 self._assignment, case, plan, inputs, RunOptions(deviations=list(ways), erring=list(lines)))
-            if isinstance(other, CallResult) and not right(other):
-                return list(other.findings)
-            return [] if isinstance(other, Exhausted) and other.what in ("stalled", "unmet", "endless") else None
+            if isinstance(ran, CallResult) and not right(ran):
+                return list(ran.findings)
+            return [] if isinstance(ran, Exhausted) and ran.what in ("stalled", "unmet", "endless") else None
 
         self._deviating += 1
         if wrong(*DEVIATIONS) is None:
@@ -174,10 +174,10 @@ class SimulatorEvidence:
         self._masked = True
 
         def used(where: Where) -> list[Finding]:
-            other = self._simulation.run(self._assignment, case, plan, inputs, RunOptions(masked=where))
-            if not isinstance(other, CallResult) or other.same_answer(result):
+            ran = self._simulation.run(self._assignment, case, plan, inputs, RunOptions(masked=where))
+            if not isinstance(ran, CallResult) or ran.same_answer(result):
                 return []
-            return [finding for finding in other.findings if isinstance(finding, MaskedUse)]
+            return [finding for finding in ran.findings if isinstance(finding, MaskedUse)]
 
         findings = used(EVERYWHERE)
         lines = list(dict.fromkeys(finding.line for finding in findings))[:MOST_LINES]
@@ -199,8 +199,8 @@ class SimulatorEvidence:
             return []
 
         def wrong(options: RunOptions) -> bool:
-            other = self._simulation.run(self._assignment, case, plan, inputs, options)
-            return isinstance(other, CallResult) and not right(other)
+            ran = self._simulation.run(self._assignment, case, plan, inputs, options)
+            return isinstance(ran, CallResult) and not right(ran)
 
         for together, alone in _tries(faults):
             if wrong(together):
@@ -222,8 +222,8 @@ class SimulatorEvidence:
         if not twice or self._tuned or len(inputs) > 1 or result.one_element:
             return []
         self._tuned = True
-        other = self._simulation.run(self._assignment, case, plan, inputs, RunOptions(twice=twice))
-        if not isinstance(other, CallResult) or right(other):
+        ran = self._simulation.run(self._assignment, case, plan, inputs, RunOptions(twice=twice))
+        if not isinstance(ran, CallResult) or right(ran):
             return []
         return [UndefinedBehaviour(what="tuner", kernel=plan.kernels[number].name, line=plan.kernels[number].line)
                 for number in twice]
@@ -236,8 +236,8 @@ class SimulatorEvidence:
         if self._raced or case.hidden:
             return []
 
-        def wrong(other: Plan) -> bool:
-            again = self._uncharged.run(self._assignment, case, other, inputs)
+        def wrong(reordered_plan: Plan) -> bool:
+            again = self._uncharged.run(self._assignment, case, reordered_plan, inputs)
             return isinstance(again, CallResult) and not right(again)
 
         finding = unordered(plan, len(inputs) - 1, result.accesses, wrong)

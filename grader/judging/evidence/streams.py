@@ -54,7 +54,7 @@ class _UnorderedOperations:
         for number, operation in enumerate(self.operations):
             after = operation.after
             self.before.append((1 << number) - 1 if after is None else reduce(
-                or_, (self.before[one] | 1 << one for one in after), 0))
+                or_, (self.before[earlier] | 1 << earlier for earlier in after), 0))
             own = self._written_buffers(operation)
             met = reduce(or_, ((used if buffer in own else written).get(buffer, 0)
                                for buffer in touched_buffers(operation)), 0)
@@ -119,8 +119,8 @@ class _UnorderedOperations:
         return touched if len(self._accesses) >= MOST_ACCESSES else touched & stored
 
 
-def _bits(found: int) -> Iterator[int]:
+def _bits(bits: int) -> Iterator[int]:
     """Yield the numbers of the bits that are set, ascending."""
-    while found:
-        yield (low := found & -found).bit_length() - 1
-        found ^= low
+    while bits:
+        yield (low := bits & -bits).bit_length() - 1
+        bits ^= low

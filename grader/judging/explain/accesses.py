@@ -197,11 +197,11 @@ def _strides(access: TensorAccess) -> Hint | None:
         fact("stride.rows" if layout.down else "stride.neighbours", **layout.sizes), "stride")
 
 
-def _programs(one: TensorAccess) -> Hint | None:
+def _programs(tensor_access: TensorAccess) -> Hint | None:
     """Return a hint if the distance between programs is not the extent of a tile; None if it is."""
-    access, layout = one.access, one.layout
-    tile = {apart: size for _, apart, size in one.dimensions if apart}
-    extents = _extents(one, tile)
+    access, layout = tensor_access.access, tensor_access.layout
+    tile = {apart: size for _, apart, size in tensor_access.dimensions if apart}
+    extents = _extents(tensor_access, tile)
     for axis, moved in enumerate(access.program_strides):
         # If a matrix has one row, programs for further rows have nothing to do.
         if moved is None or not 0 < moved < layout.total:
@@ -209,30 +209,32 @@ def _programs(one: TensorAccess) -> Hint | None:
         # The programs of a third axis may each take a part of a sum.
         if axis == 2 and layout.is_matrix:
             continue
-        if one.one_row:
+        if tensor_access.one_row:
             is_right = moved % layout.columns == 0
         else:
-            is_right = moved in extents or _choose_elements(one, tile, moved)
+            is_right = moved in extents or _choose_elements(tensor_access, tile, moved)
         if is_right:
             continue
-        if one.words.threads and not tile and moved > 1 and moved == math.prod(access.tile):
-            return one.hint(fact("same_thread.seen", where=one.where, lanes=moved, name=layout.name),
-                            fact("same_thread.advice"), "same thread")
+        if tensor_access.words.threads and not tile and moved > 1 and moved == math.prod(access.tile):
+            return tensor_access.hint(
+                fact("same_thread.seen", where=tensor_access.where, lanes=moved, name=layout.name),
+                fact("same_thread.advice"), "same thread")
         sizes = " x ".join(f"{size:,}" for size in tile.values())
-        return one.hint(
-            fact("distance.seen", where=one.where, axis=fact("xyz"[axis]), further=one.named(moved), moved=moved,
+        return tensor_access.hint(
+            fact("distance.seen", where=tensor_access.where, axis=fact("xyz"[axis]),
+                 further=tensor_access.named(moved), moved=moved,
                  covered=fact("distance.tile", sizes=sizes) if tile else fact("distance.one"),
                  width=fact("distance.width", **layout.sizes) if layout.is_matrix else "", **layout.sizes),
             fact("distance.advice", id=fact(f"program_id_{'xyz'[axis]}")), "program ids")
     return None
 
 
-def _extents(one: TensorAccess, tile: Mapping[int, int]) -> set[int]:
+def _extents(tensor_access: TensorAccess, tile: Mapping[int, int]) -> set[int]:
     """Return the right distances between programs: the extent of a tile or of a loop, whole or as far as a mask lets it
     reach."""
-    access, stride = one.access, abs(one.access.loop_stride or 0)
+    access, stride = tensor_access.access, abs(tensor_access.access.loop_stride or 0)
     extents = {apart * size * times for apart, size in tile.items() for times in (1, access.times)}
-    for number, apart, _ in one.dimensions:
+    for number, apart, _ in tensor_access.dimensions:
         if apart:
             extents.add(apart * access.live[number])
             extents.add(apart * access.last[number] + stride * (access.times - 1))

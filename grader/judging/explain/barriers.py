@@ -40,7 +40,7 @@ def unreached(source: str, line: int, words: Phrases) -> Fact:
     if words.marked("numbered", line_text(source, line)):
         return fact("divergent.count")
     around, left = branches(source, line), returns(source, line)
-    branch = next((one for one in around if one.kind == "if"), next(iter(around), None))
+    branch = next((branch for branch in around if branch.kind == "if"), next(iter(around), None))
     whole = fact("divergent.grid" if of_grid(source, line) else "divergent.block")
     return join(
         fact("divergent.returns", line=left[-1]) if left else None,

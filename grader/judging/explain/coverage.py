@@ -82,7 +82,7 @@ def overlapping(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
     """Return a hint for a store in a loop whose programs overlap: each begins among the elements of the one before."""
     if len(seen) != 1 or not seen[0].flat:
         return None
-    one, access = seen[0], seen[0].access
+    store, access = seen[0], seen[0].access
     stride, end = access.loop_stride or 0, access.end or 0
     last = stride * (access.times - 1)
     axis, moved = next(((axis, moved) for axis, moved in enumerate(access.program_strides) if moved), (0, 0))
@@ -90,8 +90,8 @@ def overlapping(seen: Sequence[TensorAccess], unwritten: Tensor) -> Hint | None:
         return None
     if not 0 < end <= int(unwritten.flatten().int().argmax()):
         return None
-    return one.hint(
-        fact("overlap.seen", where=one.where, covered=last + one.along(1), name=one.layout.name,
+    return store.hint(
+        fact("overlap.seen", where=store.where, covered=last + store.along(1), name=store.layout.name,
              rounds=access.times, moved=moved, end=end),
         fact("overlap.advice", id=fact(f"program_id_{'xyz'[axis]}")), "program ids")
 
@@ -131,18 +131,18 @@ class Part(NamedTuple):
         return -(-self.size // self.block)
 
 
-def _reach(one: TensorAccess) -> Iterator[Part]:
+def _reach(store: TensorAccess) -> Iterator[Part]:
     """Yield the reach of a store along rows and columns, or along all elements if it is `flat`."""
-    access, layout = one.access, one.layout
+    access, layout = store.access, store.layout
     moves = [moved if moved and (layout.is_matrix or moved < layout.total) else 0 for moved in access.program_strides]
     step = max(0, access.loop_stride or 0)
-    if one.flat:
-        yield _part(one, "element", "" if layout.down else layout.across, layout.total, 1, moves, step)
+    if store.flat:
+        yield _part(store, "element", "" if layout.down else layout.across, layout.total, 1, moves, step)
         return
-    rows = [moved if _by_rows(one, moved) else 0 for moved in (*moves, step)]
+    rows = [moved if _by_rows(store, moved) else 0 for moved in (*moves, step)]
     columns = [0 if by_rows else moved for by_rows, moved in zip(rows, (*moves, step), strict=True)]
-    yield _part(one, "row", layout.down, layout.rows, layout.columns, rows[:3], rows[3])
-    yield _part(one, "column", layout.across, layout.columns, 1, columns[:3], columns[3])
+    yield _part(store, "row", layout.down, layout.rows, layout.columns, rows[:3], rows[3])
+    yield _part(store, "column", layout.across, layout.columns, 1, columns[:3], columns[3])
 
 
 def _by_rows(access: TensorAccess, moved: int) -> bool:
@@ -160,20 +160,20 @@ def _part(access: TensorAccess, unit: str, name: str, size: int, apart: int, mov
     return Part(unit, name, size, own, access.access.grid[axis], axis)
 
 
-def _short(one: TensorAccess, part: Part) -> Hint:
-    count, each = part.name or one.count, "each" if part.programs > 1 else "one"
+def _short(store: TensorAccess, part: Part) -> Hint:
+    count, form = part.name or store.count, "each" if part.programs > 1 else "one"
     needed = fact("grid.blocks", count=count, block=f"{part.block:,}") if part.block > 1 else count
     advice = fact("grid.takes", programs=needed, unit=part.unit, needed=part.needed)
-    if one.words.marked("tuned", one.source) and part.block > 1 and one.access.times == 1:
-        advice, each = fact("grid.tuned", count=count), f"tuned_{each}"
-    if one.access.times > 1:
+    if store.words.marked("tuned", store.source) and part.block > 1 and store.access.times == 1:
+        advice, form = fact("grid.tuned", count=count), f"tuned_{form}"
+    if store.access.times > 1:
         advice = fact(f"grid.loop.{'named' if part.name else 'unnamed'}", name=part.name, unit=part.unit)
     elif part.axis is not None and part.programs == part.size // part.block:
         advice = fact("grid.rounded", advice=advice)
-    if part.axis is None and one.takes_y:
+    if part.axis is None and store.takes_y:
         advice = fact("grid.second", advice=advice)
-    return one.hint(fact(f"grid.short.{each}", launched=one.launched, covers=_covers(one, part), each=part.block),
-                    advice, "grid")
+    return store.hint(fact(f"grid.short.{form}", launched=store.launched, covers=_covers(store, part), each=part.block),
+                      advice, "grid")
 
 
 def _covers(access: TensorAccess, part: Part) -> Fact:
@@ -182,17 +182,17 @@ def _covers(access: TensorAccess, part: Part) -> Fact:
                 name=access.layout.name)
 
 
-def _masked(one: TensorAccess, missing: int, first: int) -> Hint | None:
-    access, layout = one.access, one.layout
-    if access.skipped and not (access.cut and one.flat):
-        left = [] if branches(one.source, access.line) else returns(one.source, access.line)
-        return one.hint(fact("left_out.seen", launched=one.launched, name=layout.name, where=one.where),
-                        fact("left_out.returns", line=left[-1]) if left else fact("left_out.advice"), "left out")
+def _masked(store: TensorAccess, missing: int, first: int) -> Hint | None:
+    access, layout = store.access, store.layout
+    if access.skipped and not (access.cut and store.flat):
+        left = [] if branches(store.source, access.line) else returns(store.source, access.line)
+        return store.hint(fact("left_out.seen", launched=store.launched, name=layout.name, where=store.where),
+                          fact("left_out.returns", line=left[-1]) if left else fact("left_out.advice"), "left out")
     if not access.cut:
         return None
-    advice = fact("masked.flat", count=one.count) if one.flat else fact("masked.matrix", **layout.sizes)
-    if one.words.threads and one.flat and missing == layout.total % one.several:
-        advice = fact("several", count=one.several, rest=missing)
-    return one.hint(
-        fact("masked.from" if one.flat else "masked.seen", where=one.where, missing=missing, total=layout.total,
-             name=layout.name, first=one.named(first)), advice, "mask")
+    advice = fact("masked.flat", count=store.count) if store.flat else fact("masked.matrix", **layout.sizes)
+    if store.words.threads and store.flat and missing == layout.total % store.several:
+        advice = fact("several", count=store.several, rest=missing)
+    return store.hint(
+        fact("masked.from" if store.flat else "masked.seen", where=store.where, missing=missing, total=layout.total,
+             name=layout.name, first=store.named(first)), advice, "mask")

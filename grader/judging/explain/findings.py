@@ -80,9 +80,9 @@ def _failure(
             return "exception", Hint(fact(f"assertion.{kind}.seen", **values), fact(f"assertion.{kind}.advice"))
         case OutOfBounds(space="shared"):
             name = fact("shared.array", tensor=quoted(finding.tensor)) if finding.tensor else fact("shared.memory")
-            other = fact("shared.load") if finding.access == "load" and _sides(finding)[0] else ""
+            loads = fact("shared.load") if finding.access == "load" and _sides(finding)[0] else ""
             ask = fact("shared.library") if words.marked("block_library", source) else (
-                fact("shared.outside", other=other) if finding.elements else fact("shared.none"))
+                fact("shared.outside", other=loads) if finding.elements else fact("shared.none"))
             return "out_of_bounds", Hint(_reaches(finding, name), ask, "outside shared memory")
         case OutOfBounds():
             hint = _outside_hint(finding, findings, accesses, source, words)
@@ -170,12 +170,12 @@ def undefined(finding: UndefinedBehaviour, words: Phrases, source: str = "", mis
     """Return a hint for undefined behaviour: neither the language nor a GPU promises the result, which may come out
     right. `missed` is the line of a barrier that some threads do not reach."""
     evidence, advice = words.evidence(finding, source), fact(f"undefined.{finding.what}.advice")
-    first, other = (program(ids, *finding.programs) for ids in [*finding.programs, (0, 0, 0), (0, 0, 0)][:2])
+    first, second = (program(ids, *finding.programs) for ids in [*finding.programs, (0, 0, 0), (0, 0, 0)][:2])
     # Shared memory is a program's own.
     own = finding.what in ("shared", "approximate")
     tensor = quoted(finding.tensor) if own else tensor_name(finding.tensor, finding.given)
     values = {"line": in_line(finding.line), "earlier": in_line(finding.earlier), "element": finding.element,
-              "tensor": tensor, "kernel": quoted(finding.kernel), "id": first, "other": other,
+              "tensor": tensor, "kernel": quoted(finding.kernel), "id": first, "other": second,
               "what": fact("shared.element")}
     if finding.what == "divergent":
         values["what"], advice = barrier_text(source, finding.line, words), unreached(source, finding.line, words)
@@ -245,9 +245,9 @@ def _outside_hint(
     """Return the hint for an access outside its tensor."""
     here = [access for access in accesses
             if (access.access.line, access.access.tensor) == (finding.line, finding.tensor)]
-    for other in findings:
-        if isinstance(other, Overflow) or (isinstance(other, Recast) and other.given == finding.given):
-            return finding_hint(other, None, words)
+    for cause in findings:
+        if isinstance(cause, Overflow) or (isinstance(cause, Recast) and cause.given == finding.given):
+            return finding_hint(cause, None, words)
     if finding.kept:
         return Hint(fact("kept.seen", line=finding.kept), fact("kept.advice"), "kept tensor")
     if finding.access == "granule":
@@ -297,9 +297,9 @@ def _why_outside(finding: OutOfBounds, here: Sequence[TensorAccess], source: str
 
 def _by_itself(tensor_access: TensorAccess, finding: OutOfBounds) -> Hint | None:
     """Return a hint for vector accesses: an index that is multiplied twice, or a last group that is incomplete."""
-    access, each = tensor_access.access, (tensor_access.access.tile or [1])[-1]
-    if tensor_access.words.threads and each in SHARES and access.lane_strides[-2:] == [each**2, 1]:
-        return tensor_access.hint(None, fact("vector.advice", each=each, further=each**2), "vector")
+    access, width = tensor_access.access, (tensor_access.access.tile or [1])[-1]
+    if tensor_access.words.threads and width in SHARES and access.lane_strides[-2:] == [width**2, 1]:
+        return tensor_access.hint(None, fact("vector.advice", each=width, further=width**2), "vector")
     # An access past the end by less than a group is one of the last, incomplete group.
     (past, before), rest = _sides(finding), tensor_access.layout.total % tensor_access.several
     if tensor_access.words.threads and rest and not before and past < tensor_access.several:

@@ -91,9 +91,9 @@ def explain_copies(called: ExplainedCall) -> Hint | None:
     advice = "places" if same or not called.words.sentences["copies.bytes"] else "bytes"
     if whole and not same and room - moved < parts[0]:
         advice = "rounded"
-    each = fact("copies.each", parts=len(parts), each=parts[0]) if whole else ""
+    sizes = fact("copies.each", parts=len(parts), each=parts[0]) if whole else ""
     return Hint(
-        fact("copies.same" if same else "copies.seen", line=in_line(copies[0].line), moved=moved, each=each,
+        fact("copies.same" if same else "copies.seen", line=in_line(copies[0].line), moved=moved, each=sizes,
              out=called.output, room=room), fact(f"copies.{advice}"), pattern="copies", line=copies[0].line)
 
 

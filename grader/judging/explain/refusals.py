@@ -73,11 +73,11 @@ def _called(operator: str) -> str:
     return {"_to_copy": "to"}.get(name, name)
 
 
-def explain_foreign(kernel: str, found: Sequence[str], front_end: FrontEnd, *, library: bool) -> Detail:
+def explain_foreign(kernel: str, foreign: Sequence[str], front_end: FrontEnd, *, library: bool) -> Detail:
     """Explain why a course refuses a kernel that a library brings, or one with inline assembly or foreign functions."""
     name = "library" if library else "assembly"
     return Hint(
-        fact(f"foreign.{name}.seen", kernel=quoted(kernel), names=listed([quoted(text) for text in found])),
+        fact(f"foreign.{name}.seen", kernel=quoted(kernel), names=listed([quoted(text) for text in foreign])),
         fact(f"foreign.{name}.advice")).detail(front_end.phrases, "policy")
 
 

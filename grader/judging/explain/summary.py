@@ -119,12 +119,13 @@ def _cited(
         shown = next((c for c in telling if c in deciding), deciding[0])
         if shown in telling:
             return shown, _detail(shown), pattern not in WEAK
-        other = _detail(telling[0])
-        if other.hint:
-            said = say(words, fact("summary.elsewhere", case=telling[0].case, hint=other.hint))
+        detail = _detail(telling[0])
+        if detail.hint:
+            said = say(words, fact("summary.elsewhere", case=telling[0].case, hint=detail.hint))
             # If the whole hint is a guess, the added words are part of it: a proved change replaces all of the hint.
-            other = other.model_copy(update={"hint": said, "guess": said if other.guess == other.hint else other.guess})
-        return shown, other, pattern not in WEAK
+            detail = detail.model_copy(update={
+                "hint": said, "guess": said if detail.guess == detail.hint else detail.guess})
+        return shown, detail, pattern not in WEAK
     # A case of one element shows least about how far a load or store reaches. A mistake that is known to give an answer
     # explains it, also where the other cases show something else.
     among = [c for c in deciding if c in voters] or deciding
@@ -206,17 +207,18 @@ def _conditions(
     for first, second in (*of_matrix, *(combinations(names, 2) if len(passed) > FEWEST else ())):
         if any(c.sizes[first] == c.sizes[second] > 1 for c in passed):
             yield fact("common.differ", one=first, other=second), [c.sizes[first] != c.sizes[second] for c in cases]
-    theirs = sorted({block for c in cases[:failed] for block in c.blocks if block > 1}, reverse=True) if blocks else []
+    failed_blocks = sorted(
+        {block for c in cases[:failed] for block in c.blocks if block > 1}, reverse=True) if blocks else []
     rests = {(name, block): [c.sizes[name] % block > 0 for c in cases] for name in names
-             for block in (*theirs, 2, 4, 8)}
+             for block in (*failed_blocks, 2, 4, 8)}
     telling = {name for (name, _), rest in rests.items() if all(rest[:failed]) and not any(rest[failed:])}
     # If several sizes separate the cases, each alone may decide, whatever it is divided by.
     some = sorted(telling) or names
     size = some[0] if len(telling) == 1 else fact("common.size")
-    for block in theirs if names else ():
+    for block in failed_blocks if names else ():
         yield (fact("common.each" if len(telling) > 1 else "common.rest", size=size, of=block),
                [any(rest) for rest in zip(*(rests[name, block] for name in some), strict=True)])
-    for block in theirs:
+    for block in failed_blocks:
         yield (fact("common.elements", of=block),
                [prod(extents(assignment.output, c.sizes)) % block > 0 for c in cases])
         for name in names:

@@ -74,10 +74,11 @@ def known_pair(assignment: Assignment, evidence: Evidence) -> tuple[Mistake, Mis
             answers.append((mistake, answer.to(right).reshape(right.shape)))
     added = [x for x in evidence.tensors.values() if x.shape == right.shape[right.ndim - x.ndim:]]
     pairs = dict[tuple[str, str], tuple[Mistake, Mistake]]()
-    for (one, first), (other, second) in combinations(answers[:MOST_MISTAKES], 2):
+    for (first_mistake, first), (second_mistake, second) in combinations(answers[:MOST_MISTAKES], 2):
         both = [first + second - right, *((first - x) * (second - x) / (right - x) + x for x in (0 * right, *added))]
-        if one.name != other.name and any(evidence.is_explained_by(answer, EXACT_AGREEMENT) for answer in both):
-            pairs[one.name, other.name] = one, other
+        if first_mistake.name != second_mistake.name and any(
+                evidence.is_explained_by(answer, EXACT_AGREEMENT) for answer in both):
+            pairs[first_mistake.name, second_mistake.name] = first_mistake, second_mistake
     return next(iter(pairs.values())) if len(pairs) == 1 else None
 
 
@@ -214,8 +215,8 @@ def _common_trait(evidence: Evidence) -> Hint | None:
 def _of_groups(wrong: Tensor, right: Tensor) -> Hint | None:
     """Return a hint for elements that are wrong at one place of each group that a thread takes at once."""
     at = wrong.flatten().nonzero().flatten()
-    for each in SHARES:
-        place, alike = int(at[0]) % each, (wrong | right).flatten()[int(at[0]) % each::each]
-        if bool((at % each == place).all()) and len(at) >= max(ENOUGH, COVERAGE * int(alike.sum())):
-            return Hint(fact("group.seen", place=PLACES[place], each=each), fact("group.advice"), pattern="of groups")
+    for share in SHARES:
+        place, alike = int(at[0]) % share, (wrong | right).flatten()[int(at[0]) % share::share]
+        if bool((at % share == place).all()) and len(at) >= max(ENOUGH, COVERAGE * int(alike.sum())):
+            return Hint(fact("group.seen", place=PLACES[place], each=share), fact("group.advice"), pattern="of groups")
     return None

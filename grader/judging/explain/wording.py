@@ -90,18 +90,18 @@ class _Filling(Formatter):
     def __init__(self, sentences: Mapping[str, str]) -> None:
         self.sentences = sentences
 
-    def say(self, one: Fact) -> str:
-        if one.name == "mistake":
-            return self.terms(one.values["hint"])
-        return self.vformat(self.sentences[known(self.sentences, one.name)], (), one.values)
+    def say(self, said: Fact) -> str:
+        if said.name == "mistake":
+            return self.terms(said.values["hint"])
+        return self.vformat(self.sentences[known(self.sentences, said.name)], (), said.values)
 
     def terms(self, text: str) -> str:
         """Return a text with its terms filled; other places stay, as a hint may quote code that has braces."""
         def filled(place: re.Match[str]) -> str:
-            found = self.sentences.get(place[1])
-            if found is None and (found := self.sentences.get(place[1][0].lower() + place[1][1:])) is not None:
-                return capital(self.terms(found))
-            return place[0] if found is None else self.terms(found)
+            sentence = self.sentences.get(place[1])
+            if sentence is None and (sentence := self.sentences.get(place[1][0].lower() + place[1][1:])) is not None:
+                return capital(self.terms(sentence))
+            return place[0] if sentence is None else self.terms(sentence)
 
         return _PLACE.sub(filled, text)
 
@@ -110,15 +110,15 @@ class _Filling(Formatter):
             return kwargs[field_name], field_name
         if field_name in self.sentences:
             return self.vformat(self.sentences[field_name], args, kwargs), field_name
-        found, name = self.get_field(field_name[0].lower() + field_name[1:], args, kwargs)
-        return capital(self.format_field(found, "")), name
+        value, name = self.get_field(field_name[0].lower() + field_name[1:], args, kwargs)
+        return capital(self.format_field(value, "")), name
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, Fact):
             return self.say(value)
-        one, _, several = format_spec.partition("|")
+        singular, _, several = format_spec.partition("|")
         if several:
-            return one if value == 1 else several
+            return singular if value == 1 else several
         return plural(value, format_spec) if format_spec.isalpha() else format(value, format_spec)
 
 
@@ -170,8 +170,8 @@ def in_line(line: int) -> Fact | str:
     return fact("in_line", line=line) if line else ""
 
 
-def program(one: Program, *others: Program) -> str:
+def program(first: Program, *others: Program) -> str:
     """Return a program as its author counts: 3 in a grid of one dimension, else (3, 1). `others` show how many
     dimensions there are."""
-    last = max((axis for ids in (one, *others) for axis, number in enumerate(ids) if number), default=0)
-    return f"{one[0]:,}" if last == 0 else f"({', '.join(str(number) for number in one[:last + 1])})"
+    last = max((axis for ids in (first, *others) for axis, number in enumerate(ids) if number), default=0)
+    return f"{first[0]:,}" if last == 0 else f"({', '.join(str(number) for number in first[:last + 1])})"

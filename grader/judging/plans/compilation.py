@@ -23,13 +23,13 @@ Answer = TypeVar("Answer", bound=BaseModel)
 def canonical_texts(start: Start, texts: Sequence[str], target: str, *, seconds: float) -> list[str] | LostAnswer:
     """Return kernels' texts as their compiler prints what it has parsed; "" for a text that it rejects, or that is too
     long for a plan. The compiler has ended when this returns. Raises InfrastructureError."""
-    found = _answered(start, messages.Texts(texts=list(texts)), lambda size: compiling.Canonicalise(
+    answer = _answered(start, messages.Texts(texts=list(texts)), lambda size: compiling.Canonicalise(
         seq=0, bytes=size, target=target), messages.Texts, seconds)
-    if isinstance(found, LostAnswer):
-        return found
-    if len(found.texts) != len(texts):
-        return LostAnswer("protocol", f"{len(found.texts)} answers for {len(texts)} texts")
-    return [text if len(text) <= TEXT_CHARACTERS else "" for text in found.texts]
+    if isinstance(answer, LostAnswer):
+        return answer
+    if len(answer.texts) != len(texts):
+        return LostAnswer("protocol", f"{len(answer.texts)} answers for {len(texts)} texts")
+    return [text if len(text) <= TEXT_CHARACTERS else "" for text in answer.texts]
 
 
 def compile_kernels(
@@ -39,14 +39,14 @@ def compile_kernels(
     """Compile kernels and return one outcome for each, in order; then, for each of `fitting`, whether the target can
     start it. The request takes at most `seconds` of wall time; kernels that are not compiled by then are Problems. The
     compiler has ended when this returns. Raises InfrastructureError."""
-    found = _answered(start, messages.Kernels(kernels=list(kernels), fitting=list(fitting)), lambda size: (
+    answer = _answered(start, messages.Kernels(kernels=list(kernels), fitting=list(fitting)), lambda size: (
         compiling.Compile(seq=0, bytes=size, target=target, ptx=ptx, in_all=max(1.0, seconds - ANSWER_SECONDS))),
         Binaries, seconds)
-    if isinstance(found, LostAnswer):
-        return found
-    if len(found.kernels) != len(kernels) + len(fitting):
-        return LostAnswer("protocol", f"{len(found.kernels)} answers for {len(kernels) + len(fitting)} kernels")
-    return found.kernels
+    if isinstance(answer, LostAnswer):
+        return answer
+    if len(answer.kernels) != len(kernels) + len(fitting):
+        return LostAnswer("protocol", f"{len(answer.kernels)} answers for {len(kernels) + len(fitting)} kernels")
+    return answer.kernels
 
 
 def _answered(

@@ -130,7 +130,7 @@ def plan_calls(
     by_text = dict(zip(texts, canonical, strict=True))
     planning.outcomes = [_check_plan(assignment, call, plan, by_text, device) if isinstance(plan, Plan) else plan
                          for call, plan in zip(wanted, raw, strict=True)]
-    planning.queried = [{kernel_key(kernel): one for kernel in kernels for one in _canonical([kernel], by_text)}
+    planning.queried = [{kernel_key(kernel): parsed for kernel in kernels for parsed in _canonical([kernel], by_text)}
                         for kernels in queried]
     return planning
 
@@ -140,14 +140,14 @@ class _PlannerProcess:
 
     def __init__(
         self, start: Callable[[], Conversation], assignment: Assignment, contents: Sequence[bytes], device: Device,
-        call_seconds: float, until: float, found: Planning,
+        call_seconds: float, until: float, planning: Planning,
     ) -> None:
         self._start = start
         self._assignment = assignment
         self._device = device
         self._call_seconds = call_seconds
         self._until = until
-        self._found = found
+        self._planning = planning
         self._contents = contents
         self._conversation: Conversation | None = None
         # The outcome of every further call.
@@ -176,7 +176,7 @@ class _PlannerProcess:
     def end(self) -> None:
         if self._conversation is not None:
             self._conversation.end()
-            self._found.printed = self._found.printed or self._conversation.printed
+            self._planning.printed = self._planning.printed or self._conversation.printed
             self._conversation = None
 
     def _load(self, wanted: RequestedCall) -> None:
@@ -192,7 +192,7 @@ class _PlannerProcess:
                 os.close(file)
         if not isinstance(reply, Loaded):
             self.end()
-            self._stopped = self._found.loading = WRONG_ANSWER if isinstance(reply, messages.Planned) else reply
+            self._stopped = self._planning.loading = WRONG_ANSWER if isinstance(reply, messages.Planned) else reply
 
     def _ask(
         self, request: messages.Load | messages.PlanCall, *files: int
@@ -203,7 +203,8 @@ class _PlannerProcess:
             request.model_copy(update={"seq": self._conversation.next_seq()}), messages.PLANNER_REPLY,
             seconds=max(0.0, min(seconds, self._until - clock.now())), descriptors=[*files])
         if isinstance(reply, Loaded | messages.Planned):
-            self._found.skipped += [statement for statement in reply.skipped if statement not in self._found.skipped]
+            self._planning.skipped += [
+                statement for statement in reply.skipped if statement not in self._planning.skipped]
         return reply
 
 
@@ -254,9 +255,9 @@ def _queried_kernels(outcome: Plan | Unplanned, file: int, language: str) -> lis
 
 def _canonical(kernels: Sequence[Kernel], texts: Mapping[str, str]) -> list[Kernel]:
     """Return the kernels with canonical texts; no kernel if one of them is malformed."""
-    found = [kernel.model_copy(update={"text": texts[kernel.text]}) for kernel in kernels]
+    canonical = [kernel.model_copy(update={"text": texts[kernel.text]}) for kernel in kernels]
     try:
-        check_kernels(found)
+        check_kernels(canonical)
     except Malformed:
         return []
-    return found
+    return canonical

@@ -110,5 +110,5 @@ def _traits(plan: Plan) -> list[frozenset[languages.Trait]]:
 
 def _resident(launch: Launch, device: Device, facts: Facts | None = None) -> int:
     registers, shared = (1, 0) if facts is None else (facts.registers, facts.shared)
-    each, _ = occupancy(device, launch.threads, registers, shared + launch.shared)
-    return each * device.multi_processor_count
+    per_multiprocessor, _ = occupancy(device, launch.threads, registers, shared + launch.shared)
+    return per_multiprocessor * device.multi_processor_count

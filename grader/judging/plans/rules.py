@@ -187,8 +187,8 @@ class _Check:
         first = {number for operation in self.plan.first for number in touched_buffers(operation)}
         if self.plan.steady is None and setup & first:
             raise Malformed("a call that uses what setup made, and no steady call")
-        if any(one >= number for call in self.plan.calls() for number, operation in enumerate(call)
-               for one in operation.after or ()):
+        if any(earlier >= number for call in self.plan.calls() for number, operation in enumerate(call)
+               for earlier in operation.after or ()):
             raise Malformed("an operation that follows a later one")
 
     def _operations(self, operations: Operations) -> None:

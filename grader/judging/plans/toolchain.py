@@ -203,8 +203,8 @@ class Toolchain:
         with self.fork_server.lock, self._budget.spend(LOWER_SECONDS) as seconds:
             outcomes = compile_kernels(
                 lambda: self.start("compiler"), [*kernels.values()], target, seconds=seconds, ptx=True)
-        found = outcomes if isinstance(outcomes, list) else []
-        return {key: binary for key, binary in zip(kernels, found, strict=False)
+        compiled = outcomes if isinstance(outcomes, list) else []
+        return {key: binary for key, binary in zip(kernels, compiled, strict=False)
                 if isinstance(binary, Binary) and binary.ptx}
 
     def start(self, part: wire.Part, language: str = "", fork_server: LaneForkServer | None = None) -> Conversation:

@@ -39,10 +39,10 @@ def change_fact(text: str, edits: Sequence[Edit], level: Level) -> Fact:
     """Return a fact about edits of a file that were proved, which are as good as each other, the best first. At the
     level "edit", the report shows the edit beside its sentence."""
     best = edits[0]
-    found: dict[Spot, EditKind] = {}
+    kind_at: dict[Spot, EditKind] = {}
     for edit in edits:
-        found.setdefault(_spot(text, edit), edit.kind)
-    spots, kinds = sorted(found), set(found.values())
+        kind_at.setdefault(_spot(text, edit), edit.kind)
+    spots, kinds = sorted(kind_at), set(kind_at.values())
     if len(spots) > MOST_PLACES:
         return fact("repair.scattered")
     first, last = spots[0], spots[-1]
@@ -56,8 +56,8 @@ def change_fact(text: str, edits: Sequence[Edit], level: Level) -> Fact:
     what: Fact | str = ""
     if level != "place":
         if len(kinds) > 1:
-            return fact("repair.either", first=_kind(found[first]), here=first.where,
-                        second=_kind(found[last]), there=last.where)
+            return fact("repair.either", first=_kind(kind_at[first]), here=first.where,
+                        second=_kind(kind_at[last]), there=last.where)
         if kinds == {"extra"}:
             return fact("repair.part", lines=lines)
         if added and kinds == {"missing"}:

@@ -131,11 +131,11 @@ class Simulation:
     def under(self, budget: TimeBudget, fork_server: LaneForkServer | None = None) -> Simulation:
         """Return the same simulation with another budget for its calls: in the same simulator, or in one of another
         fork server."""
-        other = copy(self)
-        other._budget = budget
+        simulation = copy(self)
+        simulation._budget = budget
         if fork_server not in (None, self._fork_server):
-            other._fork_server, other._open = fork_server, []
-        return other
+            simulation._fork_server, simulation._open = fork_server, []
+        return simulation
 
     def run(
         self, assignment: Assignment, case: Case, plan: Plan, inputs: Sequence[Inputs], options: RunOptions = PLAIN

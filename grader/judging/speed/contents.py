@@ -109,7 +109,7 @@ def _flat(pieces: Sequence[Piece]) -> Tensor:
     return memory[: len(memory) // dtype.itemsize * dtype.itemsize].view(dtype)
 
 
-def _of(found: Tables, slots: slice) -> Tables:
+def _of(drawn: Tables, slots: slice) -> Tables:
     return replace(
-        found, scale=found.scale[slots], offset=found.offset[slots],
-        partner=None if found.partner is None else found.partner[slots])
+        drawn, scale=drawn.scale[slots], offset=drawn.offset[slots],
+        partner=None if drawn.partner is None else drawn.partner[slots])

@@ -157,7 +157,7 @@ def _measure_once(
 ) -> MeasuredCase | GpuFailure | ReplayFault:
     assignment, case = timed.assignment, timed.case
     # If the host's work is timed too, one process serves both sides.
-    other = executor if assignment.on_host else baselines.executor()
+    baseline_executor = executor if assignment.on_host else baselines.executor()
     program = executor.load(timed.plan, timed.binaries)
     if isinstance(program, GpuFailure):
         return program
@@ -165,12 +165,12 @@ def _measure_once(
     try:
         student = Replays(executor, program, timed.scalars, pool, bounds.seconds)
         baseline = Replays(
-            other, _program(timed, EAGER, other, baselines), baseline_programs.scalars(assignment, case), pool,
-            BASELINE_SECONDS)
+            baseline_executor, _program(timed, EAGER, baseline_executor, baselines),
+            baseline_programs.scalars(assignment, case), pool, BASELINE_SECONDS)
         return Measurement(timed, student, baseline, baselines, bounds).take()
     finally:
         # Memory may be given back only when no executor has it bound.
-        for bound in {executor, other}:
+        for bound in {executor, baseline_executor}:
             bound.unbind()
         pool.close()
 
@@ -226,8 +226,8 @@ class Measurement:
     def draw(self, side: Replays) -> None:
         """Draw new contents for a side's next replay. A memory-bound baseline takes the student's contents again, if
         they are floats: their values do not change its time, and drawing takes longer than its calls."""
-        theirs = self._limited or side is self._student
-        side.draw(expect=theirs, again=not theirs)
+        fresh = self._limited or side is self._student
+        side.draw(expect=fresh, again=not fresh)
 
     def block(self) -> Block | GpuFailure | ReplayFault:
         """Measure a replay of the baseline, two of the student, whose answers are checked, and another of the
