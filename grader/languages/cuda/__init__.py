@@ -29,15 +29,16 @@ _BOUNDED = (".maxntid", ".maxnreg", ".reqntid")
 
 
 def _traits(kernel: Kernel) -> frozenset[Trait]:
-    found: dict[Trait, tuple[str, ...]] = {"product": _PRODUCTS, "waits": _WAITS}
+    names_of: dict[Trait, tuple[str, ...]] = {"product": _PRODUCTS, "waits": _WAITS}
     bounded = any(name in kernel.text for name in _BOUNDED)
-    return frozenset(trait for trait, names in found.items() if any(name in kernel.text for name in names)) | (
+    return frozenset(trait for trait, names in names_of.items() if any(name in kernel.text for name in names)) | (
         frozenset() if bounded else frozenset({"unbounded"}))
 
 
 def _signature(function: str, parameters: Sequence[Parameter]) -> str:
     declared = ", ".join(
-        f"{_ELEMENTS[one.dtype]} {'' if one.kind in ('scalar', 'size') else '*'}{one.name}" for one in parameters)
+        f"{_ELEMENTS[parameter.dtype]} {'' if parameter.kind in ('scalar', 'size') else '*'}{parameter.name}"
+        for parameter in parameters)
     return f"void {function}({declared})"
 
 

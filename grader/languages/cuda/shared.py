@@ -16,13 +16,13 @@ _MOST = 64
 
 def shared_arrays(words: Sequence[CodeWord]) -> dict[str, bool]:
     """Return the names that are declared with `__shared__`, and whether each is an array."""
-    found, declared, depth = dict[str, bool](), False, 0
+    is_array, declared, depth = dict[str, bool](), False, 0
     for word, after in pairwise(words):
         declared = (declared or word.text == "__shared__") and word.text != ";"
         depth = depth + (word.text in ("(", "[", "{")) - (word.text in (")", "]", "}")) if declared else 0
         if declared and word.text.isidentifier() and after.text in ("[", ";", ",", "=") and not depth:
-            found.setdefault(word.text, after.text == "[")
-    return found
+            is_array.setdefault(word.text, after.text == "[")
+    return is_array
 
 
 class StageUse(NamedTuple):
@@ -39,7 +39,7 @@ class StageUse(NamedTuple):
 def stage_uses(words: Sequence[CodeWord]) -> list[StageUse]:
     """Return the uses whose stage a variable decides, in the file's order."""
     texts = [word.text for word in words]
-    arrays, found, declared = set[str](), list[StageUse](), False
+    arrays, uses, declared = set[str](), list[StageUse](), False
     for at in range(len(texts) - 4):
         declared = (declared or texts[at] == "__shared__") and texts[at] != ";"
         if texts[at + 1] != "[" or not texts[at].isidentifier():
@@ -51,9 +51,9 @@ def stage_uses(words: Sequence[CodeWord]) -> list[StageUse]:
         if declared:
             arrays |= {texts[at]} if _STAGES.fullmatch("".join(texts[at + 2:end])) else set()
         elif texts[at] in arrays and any(text.isidentifier() for text in texts[at + 2:end]):
-            found.append(StageUse(texts[at], " ".join(texts[at + 2:end]), words[at + 2], words[end - 1],
-                                  stored(texts, end + 1)))
-    return found[:_MOST]
+            uses.append(StageUse(texts[at], " ".join(texts[at + 2:end]), words[at + 2], words[end - 1],
+                                 stored(texts, end + 1)))
+    return uses[:_MOST]
 
 
 def _closing_bracket(texts: Sequence[str], at: int) -> int:

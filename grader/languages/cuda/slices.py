@@ -89,9 +89,10 @@ def slices(
     launched. `suffix` is that of the student's file, whose lines the text keeps. `linked` are texts without lines whose
     functions the kernels call. Raises Malformed for a text that the compiler does not write."""
     module = read_module(ptx, known=False)
-    for other in (read_module(text, known=False) for text in linked):
-        module.variables.update(other.variables)
-        module.functions.update({name: one for name, one in other.functions.items() if one.body is not None})
+    for linked_module in (read_module(text, known=False) for text in linked):
+        module.variables.update(linked_module.variables)
+        module.functions.update({name: function for name, function in linked_module.functions.items()
+                                 if function.body is not None})
     known: dict[str, list[KernelDeclaration]] = {}
     for declaration in declarations:
         known.setdefault(declaration.name, []).append(declaration)
@@ -167,17 +168,17 @@ class _Slice:
 
     def _callees(self) -> list[TextFunction]:
         """Return the functions that the entry calls, directly or by way of others."""
-        found: dict[str, TextFunction] = {}
+        callees: dict[str, TextFunction] = {}
         queue = [self.entry]
         while queue:
             for statement in queue.pop().body or ():
                 for word in statement.words:
                     function = self._module.functions.get(word)
-                    if function is not None and not function.entry and word not in found:
-                        found[word] = function
+                    if function is not None and not function.entry and word not in callees:
+                        callees[word] = function
                         queue.append(function)
         # In the order of the text.
-        return [function for name, function in self._module.functions.items() if name in found]
+        return [function for name, function in self._module.functions.items() if name in callees]
 
     def _variables(self, functions: Sequence[TextFunction]) -> dict[str, TextVariable]:
         words = {word for function in (self.entry, *functions) for statement in function.body or ()
@@ -261,7 +262,8 @@ class _Slice:
         """Return the parameters of the text, and their new names by the compiler's names."""
         given = self.entry.parameters
         plain = name.partition("<")[0].rpartition("::")[2]
-        declared = [one for one in self._known.get(plain, ()) if len(one.parameters) == len(given)]
+        declared = [declaration for declaration in self._known.get(plain, ())
+                    if len(declaration.parameters) == len(given)]
         names = declared[-1].parameters if declared else ("",) * len(given)
         parameters = [replace(parameter, name=f"param_{number}_{called}")
                       for number, (parameter, called) in enumerate(zip(given, names, strict=True))]
@@ -283,7 +285,7 @@ class _Slice:
                  zip(registers.values(), parameters[len(function.parameters) :], strict=True)]
         for number, statement in enumerate(placed):
             more = needed.get(called(statement), ()) if statement.opcode.startswith("call") else ()
-            given = {f"variable_{number}_{each}": registers[variable.name] for each, variable in enumerate(more)}
+            given = {f"variable_{number}_{place}": registers[variable.name] for place, variable in enumerate(more)}
             for name, register in given.items():
                 body += [TextStatement((".param", ".b64", name)),
                          TextStatement(("st.param.b64", "[", name, "]", ",", register))]

@@ -106,11 +106,11 @@ def tokens(text: str) -> list[str]:
 
 def code_words(text: str) -> list[CodeWord]:
     """Return the tokens of a file, without comments, strings and lines of the preprocessor."""
-    plain, line, at, found = hidden(text), 1, 0, []
+    plain, line, at, words = hidden(text), 1, 0, []
     for match in _CODE.finditer(plain):
         line, at = line + plain.count("\n", at, match.start()), match.start()
-        found.append(CodeWord(match[0], match.start(), line))
-    return found
+        words.append(CodeWord(match[0], match.start(), line))
+    return words
 
 
 def statements(words: Sequence[CodeWord]) -> Iterator[Sequence[CodeWord]]:
@@ -137,7 +137,7 @@ def _words(text: str) -> list[tuple[str, int]]:
 def _functions(words: list[tuple[str, int]]) -> list[tuple[str, tuple[int, tuple[str, ...]], str]]:
     """Return each name with a list of parameters that `{` or `;` follows: the name, the index of its token with the
     parameters, and that sign."""
-    found = []
+    functions = []
     # The indices of brackets that are still open.
     opened: list[int] = []
     for at, (word, _) in enumerate(words):
@@ -151,8 +151,8 @@ def _functions(words: list[tuple[str, int]]) -> list[tuple[str, tuple[int, tuple
             following = words[at + 1][0] if at + 1 < len(words) else ""
             # Only outermost brackets count, so that no token is read again for each level.
             if not opened and name.isidentifier() and name not in _NO_NAMES and following in ("{", ";"):
-                found.append((name, (start - 1, _parameters(words[start + 1 : at])), following))
-    return found
+                functions.append((name, (start - 1, _parameters(words[start + 1 : at])), following))
+    return functions
 
 
 def _parameters(words: list[tuple[str, int]]) -> tuple[str, ...]:

@@ -64,11 +64,11 @@ def assembler() -> str:
 
 def problem() -> str:
     """Return why .cu files cannot be compiled here, and after a semicolon what to do; "" if they can."""
-    found = [(home, _trouble(home)) for home in _homes()]
-    if found and all(trouble for _, trouble in found):
-        home, trouble = found[0]
+    troubles = [(home, _trouble(home)) for home in _homes()]
+    if troubles and all(trouble for _, trouble in troubles):
+        home, trouble = troubles[0]
         return f"{home}: {trouble}; {_INSTALL}"
-    if not found:
+    if not troubles:
         return f"no nvcc of CUDA {MAJOR}; {_INSTALL}, or put the bin folder of a CUDA toolkit {MAJOR} on the PATH"
     if shutil.which("g++") is None:
         return "no g++, which nvcc calls; apt install g++"
@@ -77,8 +77,8 @@ def problem() -> str:
 
 def installed() -> str:
     """Return what .cu files are compiled with, in one line; "" if nothing is there."""
-    found = toolkit()
-    return "" if found is None else f".cu files are compiled with {found.nvcc} ({found.version}) and {found.host}"
+    tools = toolkit()
+    return "" if tools is None else f".cu files are compiled with {tools.nvcc} ({tools.version}) and {tools.host}"
 
 
 def homes() -> tuple[str, ...]:

@@ -16,25 +16,26 @@ _FEW = 8
 """The most uses of a tensor in a line."""
 
 
-def outside(source: str, found: OutOfBounds) -> Slip | None:
+def outside(source: str, finding: OutOfBounds) -> Slip | None:
     """Return the slip where `if (y < n)` guards `x[y + j]` and a loop counts `j`; None for any other access."""
     words = code_words(source)
     # Padding, so that a few tokens after any other can be read without a check for the end.
     texts = [*(word.text for word in words), "", "", "", ""]
-    counted = {_counter(texts, at) for at, word in enumerate(words) if word.text == "for" and word.line <= found.line}
-    used = [at for at, word in enumerate(words) if word.line == found.line and texts[at:at + 2] == [found.tensor, "["]]
+    counted = {_counter(texts, at) for at, word in enumerate(words) if word.text == "for" and word.line <= finding.line}
+    used = [at for at, word in enumerate(words)
+            if word.line == finding.line and texts[at:at + 2] == [finding.tensor, "["]]
     for at in used[:_FEW]:
         for guard in _guards(texts, at):
             for name, bound in _compared(texts, guard):
-                for other in _added_terms(texts, at + 1, name):
-                    counter = next((one for one in other if one in counted), None)
-                    whole = " ".join([name, "+", *other])
-                    if counter is not None and bound not in other and whole not in " ".join(
+                for terms in _added_terms(texts, at + 1, name):
+                    counter = next((term for term in terms if term in counted), None)
+                    whole = " ".join([name, "+", *terms])
+                    if counter is not None and bound not in terms and whole not in " ".join(
                             texts[guard:_closing_bracket(texts, guard + 1)]):
                         # No other candidate is tried, as `_bounded` reads the whole file.
                         line = words[guard].line
                         return None if _bounded(source, texts, at, whole.split(), counter) else Slip(
-                            line, fact("slip.guard.seen", line=line, name=name, index=found.line, whole=whole,
+                            line, fact("slip.guard.seen", line=line, name=name, index=finding.line, whole=whole,
                                        counter=counter), fact("slip.guard.advice", whole=whole))
     return None
 
@@ -43,7 +44,8 @@ def _bounded(source: str, texts: Sequence[str], at: int, whole: list[str], count
     """Return whether something other than the guard may bound the index at `at`: its kernel compares the index
     elsewhere, or no loop around it plainly counts to a constant."""
     kernel = next((index for index in range(at, -1, -1) if texts[index] == "__global__"), 0)
-    loop = next((one for one in range(at, kernel, -1) if texts[one] == "for" and _counter(texts, one) == counter), None)
+    loop = next((index for index in range(at, kernel, -1)
+                 if texts[index] == "for" and _counter(texts, index) == counter), None)
     if loop is None or not _holds(texts, loop, at):
         return True
     condition = " ".join(texts[loop:_closing_bracket(texts, loop + 1)]).split(" ; ")[1:2]

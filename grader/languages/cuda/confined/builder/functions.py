@@ -72,15 +72,15 @@ def find(
     if candidates and not launched:
         return NotFound(False, f"{function} is a kernel (__global__): the function that launches it has this name, and "
                                "the kernel another", _line_of(plain, function))
-    outside = [one for one in launched if one.bound not in "tw"]
+    outside = [candidate for candidate in launched if candidate.bound not in "tw"]
     if not outside:
         return NotFound(True, f"{function} is static, or in an unnamed namespace: no other file can call it" if launched
                         else f"no function {function}", _line_of(plain, function) if launched else 0)
-    for one in outside:
-        known = one.types if one.types is not None else declared.types
+    for candidate in outside:
+        known = candidate.types if candidate.types is not None else declared.types
         if known is None or (len(known) == len(given) and all(
                 type_ in _accepted(wanted) for type_, wanted in zip(known, given, strict=True))):
-            return FunctionSymbol(one.symbol, _parameters(known, declared.names, given))
+            return FunctionSymbol(candidate.symbol, _parameters(known, declared.names, given))
     types = outside[0].types
     return NotFound(False, f"{function}({', '.join(types or declared.types or [])}); the assignment calls "
                            f"{function}({', '.join(map(_wanted, given))})", _line_of(plain, function))
@@ -102,15 +102,15 @@ def candidates(folder: Path, objects: Sequence[str], function: str, until: float
     symbols = [(bound, symbol) for _, bound, symbol in rows if function in symbol]
     mangled = "".join(f"{symbol}\n" for _, symbol in symbols).encode()
     plain = output(["c++filt"], folder, until, mangled).splitlines()
-    found: list[Candidate] = []
+    named: list[Candidate] = []
     for (bound, symbol), name in zip(symbols, plain, strict=False):
         if symbol == function:
-            found.append(Candidate(bound, symbol, None))
+            named.append(Candidate(bound, symbol, None))
         elif match := re.fullmatch(
                 rf"(?:({SPACE}\d+)::)?(\(anonymous namespace\)::)?{re.escape(function)}\((.*)\)", name):
             types = [_normal(part) for part in split_at_commas(match[3]) if part != "void"]
-            found.append(Candidate("t" if match[2] else bound, symbol, types, match[1] or ""))
-    return found
+            named.append(Candidate("t" if match[2] else bound, symbol, types, match[1] or ""))
+    return named
 
 
 def _normal(type_: str) -> str:
@@ -168,7 +168,7 @@ def _line_of(source: str, function: str) -> int:
 
 def _accepted(given: Given) -> tuple[str, ...]:
     if isinstance(given, GivenTensor):
-        return tuple(f"{one}*" for one in (*_C_TYPES[given.dtype], "void"))
+        return tuple(f"{type_}*" for type_ in (*_C_TYPES[given.dtype], "void"))
     return _NUMBERS[given.type]
 
 
@@ -177,7 +177,7 @@ def _wanted(given: Given) -> str:
 
 
 def _parameters(types: Sequence[str] | None, names: Sequence[str], given: Sequence[Given]) -> list[HostParameter]:
-    types = [_accepted(one)[0] for one in given] if types is None else types
+    types = [_accepted(argument)[0] for argument in given] if types is None else types
     own = names if len(names) == len(given) else [""] * len(given)
-    return [HostParameter(name=name or one.name, type="pointer" if type_.endswith("*") else type_)
-            for type_, name, one in zip(types, own, given, strict=True)]
+    return [HostParameter(name=name or argument.name, type="pointer" if type_.endswith("*") else type_)
+            for type_, name, argument in zip(types, own, given, strict=True)]

@@ -20,19 +20,19 @@ def host_lines(folder: Path, library: str, file: str, until: float) -> HostLines
     asked = "".join(f"{row:#x}\n" for row in rows).encode()
     placed = output(["addr2line", "-i", "-a", "-e", library], folder, until, asked)
     own = re.compile(rf"(?:^|/){re.escape(file)}:(\d+)")
-    found: dict[int, int] = {}
+    line_at: dict[int, int] = {}
     address = -1
     for line in placed.splitlines():
         if line.startswith("0x"):
             address = int(line, 16)
-            found[address] = 0
-        elif not found.get(address, 1) and (match := own.search(line)):
-            found[address] = int(match[1])
+            line_at[address] = 0
+        elif not line_at.get(address, 1) and (match := own.search(line)):
+            line_at[address] = int(match[1])
     # In a section of cold code addr2line may name another file, where objdump's row has the student's.
     for line, row in re.findall(rf"^{re.escape(file)}\s+(\d+)\s+(0x[0-9a-f]+)", table, re.MULTILINE):
-        if found.get(int(row, 16)) == 0:
-            found[int(row, 16)] = int(line)
-    return HostLines.of(found.items())
+        if line_at.get(int(row, 16)) == 0:
+            line_at[int(row, 16)] = int(line)
+    return HostLines.of(line_at.items())
 
 
 def rows_of(table: str) -> list[int]:

@@ -161,9 +161,10 @@ def built_entry(entry: EntryText) -> BuiltEntry:
         text=text, signature=list(entry.signature), shared=entry.shared,
         most_threads=entry.most_threads, unplanned=entry.unplanned[:MOST_SAID],
         variables=[
-            BuiltVariable(symbol=one.symbol, name=one.name, bytes=len(one.contents), initial=base64.b64encode(
-                one.contents).decode() if any(one.contents) else "")
-            for one in entry.variables])
+            BuiltVariable(
+                symbol=variable.symbol, name=variable.name, bytes=len(variable.contents),
+                initial=base64.b64encode(variable.contents).decode() if any(variable.contents) else "")
+            for variable in entry.variables])
 
 
 def _without_hash(text: str) -> str:

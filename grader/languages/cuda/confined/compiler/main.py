@@ -43,8 +43,8 @@ def prepare() -> None:
 def _compiled(wanted: messages.Kernels, request: compiling.Compile) -> Iterator[str]:
     until = time.monotonic() + request.in_all
     with ThreadPoolExecutor(at_once()) as pool:
-        outcomes = pool.map(lambda one: compile_kernel(
-            one, request.target, request.seconds, until, text=request.ptx), wanted.kernels)
+        outcomes = pool.map(lambda kernel: compile_kernel(
+            kernel, request.target, request.seconds, until, text=request.ptx), wanted.kernels)
     return (outcome.model_dump_json() for outcome in (*outcomes, *map(fit_kernel, wanted.fitting)))
 
 

@@ -46,7 +46,7 @@ def edits_of(text: str, lines: Sequence[int] = ()) -> Edits:
 def _nearness(file: Body, lines: Sequence[int]) -> dict[int, float]:
     """Return the discount on edits' weights by line number: for lines that evidence names, for lines that set a name
     used there, and 0 for the others of the functions around them."""
-    found: dict[int, float] = {}
+    discounts: dict[int, float] = {}
     bodies = list(definitions(file))
     for body in bodies:
         here = [line for line in lines if body.words[0].line <= line <= body.words[-1].line]
@@ -55,11 +55,11 @@ def _nearness(file: Body, lines: Sequence[int]) -> dict[int, float]:
         used = {word.text for word in body.words if word.line in here and word.text.isidentifier()}
         for word, after in pairwise(body.words):
             sets = word.text in used and after.text in ("=", "+=", "[", ";")
-            found[word.line] = max(found.get(word.line, 0), _BINDS if sets else 0)
-        found |= dict.fromkeys(here, _NAMED)
+            discounts[word.line] = max(discounts.get(word.line, 0), _BINDS if sets else 0)
+        discounts |= dict.fromkeys(here, _NAMED)
     # A device function may hold the mistake, whichever kernel calls it.
-    helpers = [body for body in bodies if found and "__device__" in body.texts[:8]]
-    return {word.line: -FAR / 2 for body in helpers for word in body.words} | found
+    helpers = [body for body in bodies if discounts and "__device__" in body.texts[:8]]
+    return {word.line: -FAR / 2 for body in helpers for word in body.words} | discounts
 
 
 def _drafts(file: Body) -> Iterator[Draft]:

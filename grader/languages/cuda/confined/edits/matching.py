@@ -235,7 +235,7 @@ def _one(element: Element, body: Body, at: int) -> bool:
 
 def _written_changes(match: TokenMatch, steps: Sequence[tuple[str, str]], words: Words) -> Iterator[list[Change]]:
     """Yield the changes that steps make, once for each choice of the words in capitals."""
-    capitals = list(dict.fromkeys(one for _, new in steps for one in _USED.findall(new) if one in words))
+    capitals = list(dict.fromkeys(word for _, new in steps for word in _USED.findall(new) if word in words))
     for chosen in product(*(words[word](match) for word in capitals)):
         texts = dict(zip(capitals, chosen, strict=True))
         yield [match.change(part, _USED.sub(partial(_fill, match, texts), new)) for part, new in steps]

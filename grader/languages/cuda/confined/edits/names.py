@@ -32,13 +32,13 @@ def _odd(used: Sequence[CodeWord]) -> Iterator[Draft]:
         return
     # A vector of four has `z` and `w`; other vectors have two members.
     of = _MEMBERS[:4 if {"z", "w"} & {*count} else 2]
-    least, most = min(count[one] for one in of), max(count.values())
+    least, most = min(count[member] for member in of), max(count.values())
     for word in used:
-        others = [one for one in of if one != word.text]
+        others = [member for member in of if member != word.text]
         if len(count) == 2 and count[word.text] == 1:
-            yield from (Draft("member", 0.7, (put(word, one),)) for one in others if count[one])
+            yield from (Draft("member", 0.7, (put(word, member),)) for member in others if count[member])
         elif count[word.text] == most > least and (len(count) > 2 or len(of) == 2):
-            yield from (Draft("member", 1.0, (put(word, one),)) for one in others if count[one] == least)
+            yield from (Draft("member", 1.0, (put(word, member),)) for member in others if count[member] == least)
 
 
 def quotients(body: Body) -> Iterator[Draft]:
@@ -66,8 +66,8 @@ def halves(body: Body) -> Iterator[Draft]:
         divisors = {word.text for _, word in used}
         if len({sign for sign, _ in used}) == len(divisors) == 2:
             for _, word in used:
-                other, = divisors - {word.text}
-                yield Draft("constant", 0.5, (put(word, other),))
+                divisor, = divisors - {word.text}
+                yield Draft("constant", 0.5, (put(word, divisor),))
 
 
 def exchanged(body: Body) -> Iterator[Draft]:
@@ -91,8 +91,8 @@ def exchanged(body: Body) -> Iterator[Draft]:
     for used in groups.values():
         names = sorted({word.text for word in used})
         if len(names) == 2:
-            other = {names[0]: names[1], names[1]: names[0]}
-            yield Draft("exchanged", 1.3, tuple(put(word, other[word.text]) for word in used))
+            swapped = {names[0]: names[1], names[1]: names[0]}
+            yield Draft("exchanged", 1.3, tuple(put(word, swapped[word.text]) for word in used))
 
 
 def passed(bodies: Sequence[Body], weight: float) -> Iterator[Draft]:
@@ -105,9 +105,9 @@ def passed(bodies: Sequence[Body], weight: float) -> Iterator[Draft]:
         # A computed argument holds several sizes, or none: then arguments and parameters do not pair up.
         if len(given) != len(taken) or len(taken) > _FEW or "(" in match.texts("a"):
             continue
-        for (one, parameter), (other, second) in combinations(zip(given, taken, strict=True), 2):
-            if one.text != other.text and (one.text, other.text) != (parameter, second):
-                yield Draft("order", weight, (put(one, other.text), put(other, one.text)))
+        for (argument, parameter), (later, second) in combinations(zip(given, taken, strict=True), 2):
+            if argument.text != later.text and (argument.text, later.text) != (parameter, second):
+                yield Draft("order", weight, (put(argument, later.text), put(later, argument.text)))
 
 
 # `min` of one of these types and an int is ambiguous.
@@ -125,23 +125,23 @@ def ends(body: Body) -> Iterator[Draft]:
     for match in (*named, *find_matches("< v... {; ,}", body)) if sizes else ():
         value = match.texts("v")
         # `n + 1` is no end of a share; `(part + 1) * share` is, even if the share is a size.
-        other = [size for size in sizes if size not in value]
-        if "+" not in value or _NO_ENDS & {*value} or (len(other) < len(sizes) and "*" not in value):
+        other_sizes = [size for size in sizes if size not in value]
+        if "+" not in value or _NO_ENDS & {*value} or (len(other_sizes) < len(sizes) and "*" not in value):
             continue
-        own = _sizes_behind(value, values, other)
+        own = _sizes_behind(value, values, other_sizes)
         written = match.source("v")
-        for size in own or other[::-1]:
+        for size in own or other_sizes[::-1]:
             limited = f"({written} < {size} ? {written} : {size})" if _WIDE & {*match.before} else (
                 f"min({size}, {written})")
-            yield Draft("end", 0.7 if own or len(other) == 1 else 0.9, (match.change("v", limited),))
+            yield Draft("end", 0.7 if own or len(other_sizes) == 1 else 0.9, (match.change("v", limited),))
 
 
 def _sizes_behind(value: Sequence[str], values: Mapping[str, TokenMatch], sizes: Sequence[str]) -> list[str]:
     """Return the sizes on which a value depends, also by way of other names."""
     seen, waiting = set[str](), list(value)
     while waiting and len(seen) < LONGEST:
-        one = waiting.pop()
-        if one in values and one not in seen:
-            waiting += values[one].texts("v")
-        seen.add(one)
+        name = waiting.pop()
+        if name in values and name not in seen:
+            waiting += values[name].texts("v")
+        seen.add(name)
     return [size for size in sizes if size in seen]

@@ -34,8 +34,8 @@ def resets(body: Body) -> Iterator[Draft]:
         known = {name: f" {statement};" for at, name, statement in settings
                  if at < first and name not in head and done[name] == {"adds", "uses"}}
         again = list(known.values())
-        for one in dict.fromkeys([*again, "".join(again)] if again else []):
-            yield Draft("missing", 0.8, (insert(body.words[brace].end, one),))
+        for statement in dict.fromkeys([*again, "".join(again)] if again else []):
+            yield Draft("missing", 0.8, (insert(body.words[brace].end, statement),))
 
 
 def _closing_brace(body: Body, brace: int) -> int:
@@ -60,7 +60,8 @@ def _set(body: Body) -> Iterator[tuple[int, str, str]]:
                  if match["n"] in arrays and all(map(_ZERO.fullmatch, match.texts("v")))]
     settings += [(match, match.source("it")) for space in ("wmma:: ", "")
                  for match in find_matches(f"{space}fill_fragment ( n_name , v... )", body)]
-    for match, statement in sorted(settings, key=lambda one: (one[0].parts["it"][1], -one[0].parts["it"][0])):
+    for match, statement in sorted(
+            settings, key=lambda setting: (setting[0].parts["it"][1], -setting[0].parts["it"][0])):
         yield match.parts["it"][0], match["n"], statement
 
 
@@ -133,4 +134,4 @@ def threads(body: Body) -> Iterator[Draft]:
         for match in find_matches(f"a_shared {before}[ i... ]", body):
             for word in body.words[slice(*match.parts["i"])]:
                 if word.text in own:
-                    yield from (Draft("name", 1.1, (put(word, one),)) for one in own if one != word.text)
+                    yield from (Draft("name", 1.1, (put(word, index),)) for index in own if index != word.text)

@@ -69,7 +69,8 @@ def definitions(file: Body) -> Iterator[Body]:
 
 def _reducing(body: Body) -> set[str]:
     """Return the functions of a file that reduce over a warp."""
-    return {one.name for one in definitions(body) if any(text.startswith(_REDUCES) for text in one.texts)}
+    return {function.name for function in definitions(body)
+            if any(text.startswith(_REDUCES) for text in function.texts)}
 
 
 def _shuffles(body: Body) -> list[str]:
@@ -200,8 +201,8 @@ def block_first(match: TokenMatch) -> bool:
 def variable_block(match: TokenMatch) -> bool:
     """Return whether a variable decides the number of threads `b`: a name in capitals is a constant."""
     size = match.texts("b")
-    return bool(match.body["reducing"]) and any(one.isidentifier() and not one.isupper() for one in size) and (
-        "dim3" not in size and not any(one in match.body["shape"] for one in size))
+    return bool(match.body["reducing"]) and any(word.isidentifier() and not word.isupper() for word in size) and (
+        "dim3" not in size and not any(word in match.body["shape"] for word in size))
 
 
 def is_total(match: TokenMatch) -> bool:
@@ -239,7 +240,7 @@ def _numbers(match: TokenMatch) -> list[str]:
     others = {0: (1,), 1: (0, 2)}.get(value, (value - 1, value + 1))
     if value > 1 and value & (value - 1) == 0:
         others = (2 * value, value // 2, value - 1, value + 1)
-    return [str(other) for other in others]
+    return [str(number) for number in others]
 
 
 def _near(match: TokenMatch) -> list[str]:
@@ -264,6 +265,6 @@ WORDS: Words = {
     "WIDTH": lambda match: match.body["vector"],
     "LAST": lambda match: list(match.body["float"])[-4:],
     "FACTOR": lambda match: list(dict.fromkeys([*match.body["factor"], "blockDim.x"]))[:_FEW],
-    "BLOCK": lambda match: ["blockDim.x" if one == "blockDim" else one for one in match.body["block"]][:2],
+    "BLOCK": lambda match: ["blockDim.x" if factor == "blockDim" else factor for factor in match.body["block"]][:2],
     "LENGTH": _lengths, "POINTER": lambda match: [match.texts("t")[-1]],
 }

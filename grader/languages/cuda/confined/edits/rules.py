@@ -103,9 +103,10 @@ KERNEL = (
         c.any_("reduces")),
     Rule("name", 0.5, "n_lane == 0 => n: threadIdx.x", c.any_("reduces")),
     # Steps of loops: they count warps or threads.
-    *(Rule("extra", 0.7, (f"{one} / w_warp => /: | w:", f"{one} >> 5 => >>: | 5:")) for one in _THREADS_OF_GRID),
-    *(Rule("factor", 0.6, f"{one} {{; , )}} => {last}: {last} / 32", c.any_("step"))
-      for one, last in _THREADS_OF_GRID.items()),
+    *(Rule("extra", 0.7, (f"{threads} / w_warp => /: | w:", f"{threads} >> 5 => >>: | 5:"))
+      for threads in _THREADS_OF_GRID),
+    *(Rule("factor", 0.6, f"{threads} {{; , )}} => {last}: {last} / 32", c.any_("step"))
+      for threads, last in _THREADS_OF_GRID.items()),
     Rule("missing", 0.7, "+= gridDim.x {; , )} => x: x * BLOCK"),
     # Counts.
     Rule("factor", 0.7, ("+ n_counter {; ] ) ,} => n: n * FACTOR", "{= [ ( ,} n_counter + => n: n * FACTOR")),

@@ -66,15 +66,15 @@ class _Pair:
         return a.text == b.text or a.kind in _STAGED
 
     def _arguments(self, record: HostRecord, memories: Memories) -> list[object]:
-        found: list[object] = []
+        arguments: list[object] = []
         for type_, contents in launched(record, self._entries)[1]:
             left = bytearray(contents)
             for at, address in words(type_, contents):
                 if (place := _place(address, memories)) != address:
-                    found.append((at, place))
+                    arguments.append((at, place))
                     left[at : at + 8] = bytes(8)
-            found.append(bytes(left))
-        return found
+            arguments.append(bytes(left))
+        return arguments
 
 
 def _places(record: HostRecord, memories: Memories) -> list[object]:

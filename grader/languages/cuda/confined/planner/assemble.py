@@ -48,10 +48,10 @@ class PlanAssembly:
 
     def __init__(self, recorded: RecordedCalls, entries: Sequence[BuiltEntry], given: Sequence[Given]) -> None:
         self._recorded, self._entries, self._numbering = recorded, entries, Numbering(self._buffer)
-        for index, one in enumerate(given):
-            if isinstance(one, GivenTensor):
+        for index, parameter in enumerate(given):
+            if isinstance(parameter, GivenTensor):
                 own = [memory for memory in recorded.memories if memory.given == index and memory.call in (0, 1)]
-                self._numbering.give(Buffer(bytes=own[-1].bytes, place=own[-1].place, given=one.name),
+                self._numbering.give(Buffer(bytes=own[-1].bytes, place=own[-1].place, given=parameter.name),
                                      *(memory.number for memory in own))
 
     def plan(self) -> Plan:

@@ -111,13 +111,13 @@ def _call(session: CallSession, seed: int, output: int, seconds: float) -> None:
 
 def _arguments(session: CallSession, given: Sequence[Given], library: ctypes.CDLL) -> list[object]:
     arguments: list[object] = []
-    for index, (one, parameter) in enumerate(zip(given, session.contents.parameters, strict=True)):
-        if isinstance(one, GivenScalar):
+    for index, (argument, parameter) in enumerate(zip(given, session.contents.parameters, strict=True)):
+        if isinstance(argument, GivenScalar):
             kind: Any = _CTYPES[parameter.type]
-            arguments.append(kind(one.value if parameter.type in ("float", "double") else int(one.value)))
+            arguments.append(kind(argument.value if parameter.type in ("float", "double") else int(argument.value)))
         else:
             arguments.append(ctypes.c_void_p(
-                library.rec_given(index, one.bytes, PLACES.index(one.place), one.output)))
+                library.rec_given(index, argument.bytes, PLACES.index(argument.place), argument.output)))
     return arguments
 
 

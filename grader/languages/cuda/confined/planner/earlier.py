@@ -40,7 +40,8 @@ def lasting(
 
 def stale_lines(setup: Sequence[Operation], alone: Sequence[Operation]) -> list[int]:
     """Return the lines of contents in `setup` that a call `alone` would set in another way, as far as both go."""
-    left = {one.line: base64.b64decode(one.contents) for one in setup if isinstance(one, Data) and one.line}
+    left = {operation.line: base64.b64decode(operation.contents) for operation in setup
+            if isinstance(operation, Data) and operation.line}
     own = {operation.line: base64.b64decode(operation.contents) for operation in alone if isinstance(operation, Data)}
     return sorted(line for line in left.keys() & own.keys()
                   if not left[line].startswith(own[line]) and not own[line].startswith(left[line]))

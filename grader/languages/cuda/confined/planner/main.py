@@ -228,8 +228,9 @@ class _HostPlanner:
         known = request.answers.resources
         if not known:
             return {}
-        found = {index: known.get(kernel_key(kernel_of(entry))) for index, entry in enumerate(self._contents.entries)}
-        return {index: resources for index, resources in found.items() if resources is not None}
+        resources_of = {
+            index: known.get(kernel_key(kernel_of(entry))) for index, entry in enumerate(self._contents.entries)}
+        return {index: resources for index, resources in resources_of.items() if resources is not None}
 
     def _reply(
         self, stopped: NoPlan, recordings: Sequence[Recording], resources: dict[int, Resources], seq: int, file: int

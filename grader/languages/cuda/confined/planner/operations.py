@@ -231,9 +231,9 @@ class RecordReader:
         if size_of(texts[0]) != width * height:
             raise Malformed("a copy of other bytes than it says")
         offset = target_at - target.base
-        found = self._pieces(texts, line)
-        constants = [one.contents for one in found if isinstance(one, ConstantPiece)]
-        if len(constants) == len(found):
+        staged = self._pieces(texts, line)
+        constants = [piece.contents for piece in staged if isinstance(piece, ConstantPiece)]
+        if len(constants) == len(staged):
             contents = b"".join(constants)
             dense = height == 1 or target_pitch == width
             for row, begin in enumerate([0] if dense else range(0, width * height, width)):
@@ -241,7 +241,7 @@ class RecordReader:
                 self.operations += self._constant(target, offset + row * target_pitch, part, line)
             return
         stage, start = self._staging.place(self._memories, record, self.call, line)
-        self._add_pieces(stage, start, found, line)
+        self._add_pieces(stage, start, staged, line)
         pitch = source_pitch if self._staging.is_shared(record) else width
         self.operations.append(views.copy(
             views.Rows(target, offset, target_pitch), views.Rows(stage, start, pitch), width, height, line))
@@ -271,14 +271,14 @@ class RecordReader:
         except TooManyPieces:
             raise outcomes.failed("too_large", _TOO_MANY, line) from None
 
-    def _add_pieces(self, memory: RecordedMemory, offset: int, found: Sequence[Piece], line: int) -> None:
+    def _add_pieces(self, memory: RecordedMemory, offset: int, staged: Sequence[Piece], line: int) -> None:
         """Add operations that write the pieces to memory."""
-        for one in found:
-            if isinstance(one, GatheredPiece):
-                source = self._memories.all[one.source.number]
-                self.operations.append(views.gather(source, one, memory, offset + one.at, line))
+        for piece in staged:
+            if isinstance(piece, GatheredPiece):
+                source = self._memories.all[piece.source.number]
+                self.operations.append(views.gather(source, piece, memory, offset + piece.at, line))
             else:
-                self.operations += self._constant(memory, offset + one.at, one.contents, line)
+                self.operations += self._constant(memory, offset + piece.at, piece.contents, line)
 
     def _constant(self, memory: RecordedMemory, offset: int, contents: bytes, line: int) -> list[Operation]:
         """Return operations that write these bytes: a fill for each run of equal elements, or one `Data` if they fill a

@@ -63,13 +63,13 @@ def _error(records: Sequence[HostRecord]) -> HostRecord | None:
     """Return the first CUDA error, except for failed launches of kernels that host code launched later; None if there
     is none."""
     launched_later: set[int] = set()
-    found: HostRecord | None = None
+    error: HostRecord | None = None
     for record in reversed(records):
         if record.kind == Kind.LAUNCH:
             launched_later.add(record.numbers[0] + 1)
         elif is_error(record) and record.numbers[0] not in launched_later:
-            found = record
-    return found
+            error = record
+    return error
 
 
 def is_error(record: HostRecord) -> bool:

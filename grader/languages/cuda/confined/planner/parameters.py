@@ -28,10 +28,10 @@ def _reads(text: str) -> dict[str, tuple[tuple[int, int], ...] | None]:
         uses[match[1]] = uses.get(match[1], 0) + 1
     reads: dict[str, list[tuple[int, int]]] = {number: [] for number in uses}
     for match in _LOAD.finditer(text):
-        found = _NAME.fullmatch(match[3])
-        assert found is not None
+        name = _NAME.fullmatch(match[3])
+        assert name is not None
         begin = int(match[4] or 0)
-        reads[found[1]].append((begin, begin + int(match[1] or 1) * int(match[2]) // 8))
+        reads[name[1]].append((begin, begin + int(match[1] or 1) * int(match[2]) // 8))
     # The declaration of a parameter is a use, too.
     return {number: tuple(reads[number]) if len(reads[number]) + 1 == uses[number] else None for number in uses}
 
@@ -42,14 +42,14 @@ def launched(record: HostRecord, entries: Sequence[BuiltEntry]) -> tuple[BuiltEn
     if index >= len(entries):
         raise Malformed("a kernel that is not there")
     entry, at = entries[index], 0
-    found: list[tuple[str, bytes]] = []
+    arguments: list[tuple[str, bytes]] = []
     for number, (type_, size) in enumerate(zip(entry.signature, own_sizes(entry), strict=False)):
         contents = record.text[at : at + size]
         if len(contents) < size:
             raise Malformed("a launch without its arguments")
-        found.append((type_, _read_bytes(entry.text, number, contents) if is_structure(type_) else contents))
+        arguments.append((type_, _read_bytes(entry.text, number, contents) if is_structure(type_) else contents))
         at += size
-    return entry, found
+    return entry, arguments
 
 
 def words(type_: str, contents: bytes) -> Iterator[tuple[int, int]]:

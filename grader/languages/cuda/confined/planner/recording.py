@@ -56,9 +56,9 @@ def record(session: child.CallSession, seeds: Sequence[int], until: float) -> It
                 begun.append(_start(session, left.popleft(), until))
             yield _recording(session, begun.popleft(), until)
     finally:
-        for one in begun:
-            os.close(one.reading)
-            _end(one.pid)
+        for recorder in begun:
+            os.close(recorder.reading)
+            _end(recorder.pid)
 
 
 class _Recorder(NamedTuple):
@@ -89,14 +89,14 @@ def _recording(session: child.CallSession, begun: _Recorder, until: float) -> Re
         os.close(begun.reading)
         _end(begun.pid)
     recording = Recording(begun.seed, up=up)
-    for one in read_records(made):
-        if one.kind == Kind.CALL:
+    for host_record in read_records(made):
+        if host_record.kind == Kind.CALL:
             recording.calls.append([])
-        elif one.kind in _LAST:
-            recording.last = one
+        elif host_record.kind in _LAST:
+            recording.last = host_record
             break
         else:
-            (recording.calls[-1] if recording.calls else recording.loading).append(one)
+            (recording.calls[-1] if recording.calls else recording.loading).append(host_record)
     if recording.last is not None and recording.last.kind == Kind.END and len(recording.calls) != len(session.calls):
         raise Malformed("it has ended before its calls")
     return recording
@@ -137,6 +137,6 @@ def _end(pid: int) -> None:
     until = time.monotonic() + _GRACE
     while not _has_ended(pid) and time.monotonic() < until:
         time.sleep(_STEP / 50)
-    for one in list(_left):
-        if os.waitpid(one, os.WNOHANG)[0]:
-            _left.remove(one)
+    for left_pid in list(_left):
+        if os.waitpid(left_pid, os.WNOHANG)[0]:
+            _left.remove(left_pid)

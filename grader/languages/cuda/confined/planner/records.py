@@ -70,8 +70,8 @@ class HostRecord:
 
     def lines(self, count: int) -> list[str]:
         """Return the text as `count` lines: the last may hold line breaks, missing lines are empty."""
-        found = self.text.decode(errors="replace").split("\n", count - 1)
-        return [*found, *[""] * (count - len(found))]
+        lines = self.text.decode(errors="replace").split("\n", count - 1)
+        return [*lines, *[""] * (count - len(lines))]
 
 
 def read_records(made: bytes) -> list[HostRecord]:

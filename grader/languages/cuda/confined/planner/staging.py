@@ -75,7 +75,7 @@ def size_of(packed: bytes) -> int:
 def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Sequence[int]) -> list[Piece]:
     """Return the pieces, in order, of bytes that host code has made; `packed` has them under each seed, as
     builder/runtime/tokens.c packs them. Raises ComputedBytes, PastTheEnd, CutOff, TooManyPieces, Malformed."""
-    found: list[Piece] = []
+    made: list[Piece] = []
     runs: list[_TokenRun] = []
     at = 0
     for parts in zip_longest(*map(_unpacked, packed)):
@@ -89,15 +89,15 @@ def pieces(packed: Sequence[bytes], sources: Sequence[TokenSource], seeds: Seque
                 if isinstance(piece, _TokenRun):
                     runs.append(piece)
                 else:
-                    found += [*_rows(runs), piece]
+                    made += [*_rows(runs), piece]
                     runs = []
-        if len(runs) + len(found) > 2 * MOST_PIECES:
+        if len(runs) + len(made) > 2 * MOST_PIECES:
             raise TooManyPieces
         at += first.size
-    found += _rows(runs)
-    if len(found) > MOST_PIECES:
+    made += _rows(runs)
+    if len(made) > MOST_PIECES:
         raise TooManyPieces
-    return found
+    return made
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def _stretches(owner: Places) -> list[tuple[int, int]]:
 
 def _rows(runs: Sequence[_TokenRun]) -> list[Piece]:
     """Merge runs of equal length at equal distances, which are the rows of a matrix."""
-    found: list[Piece] = []
+    merged: list[Piece] = []
     index = 0
     while index < len(runs):
         run, last = runs[index], index + 1
@@ -208,9 +208,9 @@ def _rows(runs: Sequence[_TokenRun]) -> list[Piece]:
             last = index + 1
         rows = last - index
         shape, strides = ((run.count,), (run.stride,)) if rows == 1 else ((rows, run.count), (step, run.stride))
-        found.append(GatheredPiece(run.at, run.source, run.first, shape, strides))
+        merged.append(GatheredPiece(run.at, run.source, run.first, shape, strides))
         index = last
-    return found
+    return merged
 
 
 def _runs(place: Places, most: int) -> list[tuple[int, int, int]]:

@@ -57,6 +57,6 @@ class TokenSource:
         for factor, added in ((_SECOND, key >> 32), (_FIRST, key)):
             x ^= x >> half
             x = (x - numpy.uint64(added & (size - 1))) * numpy.uint64(pow(factor, -1, size)) & mask
-        found = x.astype(numpy.int64)
-        wrong = (exponent < 0) | (exponent >= 1 << bits) | (found >= -(-self.bytes // _PAGE) * _PAGE // WORD)
-        return numpy.where(wrong, -1, found)
+        indices = x.astype(numpy.int64)
+        wrong = (exponent < 0) | (exponent >= 1 << bits) | (indices >= -(-self.bytes // _PAGE) * _PAGE // WORD)
+        return numpy.where(wrong, -1, indices)

@@ -44,22 +44,22 @@ def _widest(dtypes: Sequence[DType], sizes: Sequence[int]) -> DType:
 def copy(target: Rows, source: Rows, width: int, height: int, line: int) -> Copy:
     pitches = [target.pitch, source.pitch] if height > 1 else []
     dtype = _widest(_COPIED, [target.offset, source.offset, width, *pitches])
-    view, other = _rows(target, width, height, dtype), _rows(source, width, height, dtype)
-    if len(view.shape) < len(other.shape):
-        view = _as_matrix(view, other)
-    elif len(other.shape) < len(view.shape):
-        other = _as_matrix(other, view)
-    return Copy(source=other, target=view, line=line)
+    view, source_view = _rows(target, width, height, dtype), _rows(source, width, height, dtype)
+    if len(view.shape) < len(source_view.shape):
+        view = _as_matrix(view, source_view)
+    elif len(source_view.shape) < len(view.shape):
+        source_view = _as_matrix(source_view, view)
+    return Copy(source=source_view, target=view, line=line)
 
 
 def repeated(first: Copy, last: Copy, count: int) -> Copy | None:
     """Return `count` copies at equal distances as one copy, from the first and the last; None if there is no such
     view."""
     merged = []
-    for view, other in ((first.source, last.source), (first.target, last.target)):
+    for view, last_view in ((first.source, last.source), (first.target, last.target)):
         item = ITEM_BYTES[view.dtype]
-        step, rest = divmod(other.offset - view.offset, item * (count - 1))
-        if view.buffer != other.buffer or view.dtype != other.dtype or rest or step < 0:
+        step, rest = divmod(last_view.offset - view.offset, item * (count - 1))
+        if view.buffer != last_view.buffer or view.dtype != last_view.dtype or rest or step < 0:
             return None
         merged.append(view.model_copy(update={"shape": [count, *view.shape], "strides": [step, *view.strides]}))
     source, target = merged
@@ -121,13 +121,13 @@ class Staging:
     @classmethod
     def of(cls, records: Sequence[HostRecord]) -> Staging:
         """Return the staging for the copies of a call."""
-        found: list[tuple[int, int]] = []
+        extents: list[tuple[int, int]] = []
         for begin, end in sorted(_extent(record) for record in records if cls.is_shared(record)):
-            if found and begin <= found[-1][1]:
-                found[-1] = found[-1][0], max(end, found[-1][1])
+            if extents and begin <= extents[-1][1]:
+                extents[-1] = extents[-1][0], max(end, extents[-1][1])
             else:
-                found.append((begin, end))
-        return cls(found)
+                extents.append((begin, end))
+        return cls(extents)
 
     @staticmethod
     def is_shared(record: HostRecord) -> bool:
