@@ -125,9 +125,9 @@ def stages(
     backend: Any, options: Any, language: Any = Language.TRITON,
 ) -> dict[str, Callable[[Any, dict[str, Any]], Any]]:
     """Return the stages that a module goes through, by name and in order; each may add to the metadata."""
-    found: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
-    backend.add_stages(found, options, language)
-    return found
+    by_name: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
+    backend.add_stages(by_name, options, language)
+    return by_name
 
 
 def lowered(

@@ -104,14 +104,14 @@ def _loop(lines: Sequence[str], at: int) -> int | None:
 def _set_at(lines: Sequence[str]) -> list[str | None]:
     """Return for each line the name that it sets or counts with, "" for none, None if that is not plain. A line inside
     open brackets sets no name: an `=` there passes an argument."""
-    depth, found = 0, list[str | None]()
+    depth, set_names = 0, list[str | None]()
     for line in lines:
         text = line.partition("#")[0].rstrip()
         after = max(0, depth + _open_brackets(text))
         plain = ";" not in text and ":=" not in text
-        found.append(("" if depth else _set(text, ended=not after)) if plain else None)
+        set_names.append(("" if depth else _set(text, ended=not after)) if plain else None)
         depth = after
-    return found
+    return set_names
 
 
 def _set(text: str, *, ended: bool) -> str | None:

@@ -168,8 +168,9 @@ def compile_kernels(
         least = loads.index(min(loads))
         shares[least].append(number)
         loads[least] += 10 if number < len(kernels) else 1
-    found = forks.outcomes([partial(_outcome, one, seconds, until) for one in wanted], shares, _ended_child, until)
-    return [_with_clusters(found.get(number, _OUT_OF_TIME.model_dump_json()), kernel)
+    outcomes = forks.outcomes(
+        [partial(_outcome, kernel, seconds, until) for kernel in wanted], shares, _ended_child, until)
+    return [_with_clusters(outcomes.get(number, _OUT_OF_TIME.model_dump_json()), kernel)
             for number, kernel in enumerate((*kernels, *fitting))]
 
 
@@ -218,10 +219,10 @@ def explained(problem: Problem, printed: str) -> Problem:
     lines, errors = [], dict[str, None]()
     for text in printed.split("\n"):
         # `/path/to/silu.py:12:8: error: …`, `loc("kernel.ttir":1:85): error: …`, `<unknown>:0: error: …`
-        place, found, error = text.partition(": error: ")
+        place, separator, error = text.partition(": error: ")
         file, *numbers = place.removesuffix(")").rsplit(":", 2)
         of_a_text = len(numbers) == 2 or file == "<unknown>"
-        if not found or not of_a_text or not all(number.isdecimal() and len(number) < 8 for number in numbers):
+        if not separator or not of_a_text or not all(number.isdecimal() and len(number) < 8 for number in numbers):
             continue
         if error != _FAILED:
             errors[error] = None

@@ -68,16 +68,16 @@ FAR = 0.6
 def nearness(file: File, lines: Sequence[int]) -> dict[int, float]:
     """Return by line number how much less the edits of a line weigh; negative where they weigh more. An edit is
     likelier in a line that evidence names, or that binds a name used there."""
-    found: dict[int, float] = {}
+    discounts: dict[int, float] = {}
     named = [unit for unit in file.units if unit.kernel and any(_holds(unit.node, line) for line in lines)]
     for unit in file.units:
         for line in lines:
             if _holds(unit.node, line):
-                _follow(unit, line, found)
+                _follow(unit, line, discounts)
         if named and unit.kernel and unit not in named:
-            found |= dict.fromkeys(range(unit.node.lineno, (unit.node.end_lineno or 0) + 1), -FAR)
-        found |= {expression.lineno: SAME for expression in unit.expressions if _of_the_same(expression)}
-    return found
+            discounts |= dict.fromkeys(range(unit.node.lineno, (unit.node.end_lineno or 0) + 1), -FAR)
+        discounts |= {expression.lineno: SAME for expression in unit.expressions if _of_the_same(expression)}
+    return discounts
 
 
 def _of_the_same(node: ast.expr) -> bool:
@@ -87,7 +87,7 @@ def _of_the_same(node: ast.expr) -> bool:
     return len(either) == 2 and ast.dump(either[0]) == ast.dump(either[1])
 
 
-def _follow(unit: Unit, line: int, found: dict[int, float]) -> None:
+def _follow(unit: Unit, line: int, discounts: dict[int, float]) -> None:
     # A statement that holds others counts with its head alone, and only if it is a `for` loop.
     simple = [node for node in unit.statements if not hasattr(node, "body")]
     heads = [node for node in unit.statements if isinstance(node, ast.For)]
@@ -96,12 +96,12 @@ def _follow(unit: Unit, line: int, found: dict[int, float]) -> None:
         names: set[str] = set()
         for node in here:
             for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                found[number] = max(less, found.get(number, less))
-            names |= {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+                discounts[number] = max(less, discounts.get(number, less))
+            names |= {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
         here = {node for node in simple if names & _bound(node)}
         for head in heads:
             if names & _bound(head):
-                found[head.lineno] = max(less, found.get(head.lineno, less))
+                discounts[head.lineno] = max(less, discounts.get(head.lineno, less))
 
 
 def _bound(node: ast.stmt) -> set[str]:

@@ -50,13 +50,13 @@ def _laid_out(source: SourceTree, unit: Unit, node: ast.BinOp) -> Iterator[Draft
     first = node.left
     if isinstance(first, ast.BinOp) and unit.role(first.left) == "pointer":
         first = first.right
-    for one, other in ((first, node.right), (node.right, first)):
-        if not isinstance(one, ast.BinOp) or not isinstance(one.op, ast.Mult):
+    for product, addend in ((first, node.right), (node.right, first)):
+        if not isinstance(product, ast.BinOp) or not isinstance(product.op, ast.Mult):
             continue
-        for index, size in ((one.left, one.right), (one.right, one.left)):
-            if unit.role(index) not in ("index", "program") or unit.role(other) not in ("index", "program"):
+        for index, size in ((product.left, product.right), (product.right, product.left)):
+            if unit.role(index) not in ("index", "program") or unit.role(addend) not in ("index", "program"):
                 continue
-            both = exchanged(source, "index", 1.6, index, other)
+            both = exchanged(source, "index", 1.6, index, addend)
             for name in unit.names("size", "stride", before=node.lineno):
                 yield both._replace(weight=2.0) if name == source.of(size) else both._replace(
                     changes=[*both.changes, source.put(size, name)])
@@ -72,20 +72,20 @@ def _rounds(unit: Unit) -> set[str]:
     """Return the compile-time constants that a loop counts up to, alone or in a product: each program has a part of the
     data for each iteration."""
     waiting = [call.args[:2][-1] for call in unit.calls if called(call) in ("range", "static_range") and call.args]
-    found = set[str]()
+    names = set[str]()
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
             waiting += node.left, node.right
         elif isinstance(node, ast.Name) and unit.role(node) == "block":
-            found.add(node.id)
-    return found
+            names.add(node.id)
+    return names
 
 
 def _divisors(unit: Unit) -> dict[str, set[str]]:
     """Return for the name of each loop's variable the compile-time constants that divide the loop's length: these are
     the distance between the data of two iterations."""
-    found = dict[str, set[str]]()
+    divisors = dict[str, set[str]]()
     for loop in unit.statements:
         if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Call) and (
                 called(loop.iter) in ("range", "static_range") and loop.iter.args):
@@ -96,8 +96,8 @@ def _divisors(unit: Unit) -> dict[str, set[str]]:
                 divisor = count.right
             else:
                 continue
-            found[loop.target.id] = names_read(divisor) & set(unit.names("block"))
-    return found
+            divisors[loop.target.id] = names_read(divisor) & set(unit.names("block"))
+    return divisors
 
 
 def _product(source: SourceTree, node: ast.expr) -> ast.expr:
@@ -174,10 +174,10 @@ def of_values_ahead(file: File, unit: Unit) -> Iterator[Draft]:
 
 def _changed(unit: Unit, loop: ast.For | ast.While) -> set[str]:
     """Return the names that a loop binds, if one of them holds a loaded value before the loop; else the empty set."""
-    found = names_bound(loop)
-    before = [unit.wholes[name] for name in found if unit.bound[name] < loop.lineno and name in unit.wholes]
+    names = names_bound(loop)
+    before = [unit.wholes[name] for name in names if unit.bound[name] < loop.lineno and name in unit.wholes]
     loaded = any(called(node) == "load" for whole in before for node in within(whole))
-    return found if loaded else set()
+    return names if loaded else set()
 
 
 def _blocks(unit: Unit, loop: ast.For | ast.While) -> list[str]:

@@ -116,17 +116,17 @@ def _agreeing(source: SourceTree, unit: Unit, call: ast.Call, grid: ast.expr) ->
 def agreed(source: SourceTree, unit: Unit) -> set[ast.expr]:
     """Return the numbers and names in which a grid and its launch agree: each is a divisor in the grid once, and a
     block of the launch once. A change of only one of the two launches too many programs, or too small ones."""
-    found, apart = set[ast.expr](), set[ast.expr]()
+    agreeing, apart = set[ast.expr](), set[ast.expr]()
     for launch in unit.launches:
         grid = _grid_of(unit, launch)
         divisors = [node for call in within(grid) if isinstance(call, ast.Call) and called(call) == "cdiv"
-                    for one in call.args[1:] for node in within(one)] if grid is not None else []
+                    for argument in call.args[1:] for node in within(argument)] if grid is not None else []
         given = [key.value for key in launch.keywords if key.arg not in _OPTIONS]
         counts = [Counter(map(source.of, nodes)) for nodes in (divisors, given)]
         pairs = {text for text, count in counts[0].items() if count == counts[1][text] == 1}
-        found |= {node for node in (*divisors, *given) if source.of(node) in pairs}
+        agreeing |= {node for node in (*divisors, *given) if source.of(node) in pairs}
         apart |= {node for node in divisors if source.of(node) not in pairs}
-    return found - apart
+    return agreeing - apart
 
 
 def _is_block(node: ast.expr) -> bool:

@@ -100,9 +100,9 @@ def _unmasked(source: SourceTree, unit: Unit, access: _Access, masks: Sequence[s
 
 def _masked(source: SourceTree, unit: Unit, access: _Access, mask: ast.expr, masks: Sequence[str]) -> Iterator[Draft]:
     text = source.of(unit.whole(mask) or mask)
-    for other in masks:
-        if other != source.of(mask):
-            yield instead(source, "mask", 1.5, mask, other)
+    for mask_name in masks:
+        if mask_name != source.of(mask):
+            yield instead(source, "mask", 1.5, mask, mask_name)
     conditions = _conditions(unit, access, text)
     for condition in conditions:
         yield instead(source, "mask", 1.4, mask, form("a & b", a=mask, b=condition))
@@ -159,7 +159,7 @@ def _bound_masks(source: SourceTree, unit: Unit) -> Iterator[Draft]:
         spread = re.findall(r"(\w+(?:\[[^\]]*\])?)<", text)
         indices = [name for name in unit.names("index", "program", before=whole.lineno)
                    if not re.search(rf"\b{name}\b", text)]
-        if any("[" in one for one in spread):
+        if any("[" in term for term in spread):
             indices = [index + suffix for index in indices for suffix in ("[:, None]", "[None, :]")]
         for index in indices:
             for size in unit.names("size", before=whole.lineno):
@@ -182,19 +182,20 @@ def _like_another(
     source: SourceTree, unit: Unit, accesses: Sequence[_Access], masks: Sequence[str]
 ) -> Iterator[Draft]:
     """Yield edits that give an access the index and the mask of another."""
-    based = [(one, base) for one in accesses if one.name in _MASKED and (base := base_of(one.call.args[0])) is not None]
+    based = [(access, base) for access in accesses
+             if access.name in _MASKED and (base := base_of(access.call.args[0])) is not None]
     for access, base in based[:8]:
         yield from _by_a_mask(source, unit, access, base, masks)
-        for other, another in based[:8]:
-            later = other.call.lineno > access.call.lineno and other.name == "load"
-            if later or base.id == another.id or another is other.call.args[0]:
+        for model, another in based[:8]:
+            later = model.call.lineno > access.call.lineno and model.name == "load"
+            if later or base.id == another.id or another is model.call.args[0]:
                 continue
-            first = other.call.args[0]
+            first = model.call.args[0]
             start = source.start(first)
             pointer = base.id + source.of(first)[source.end(another) - start :]
             if source.start(another) != start or pointer == source.of(access.call.args[0]):
                 continue
-            mask = [access.masked(source, source.of(other.mask))] if other.mask is not None else []
+            mask = [access.masked(source, source.of(model.mask))] if model.mask is not None else []
             yield Draft("index", 1.7, [source.put(access.call.args[0], pointer), *mask])
 
 

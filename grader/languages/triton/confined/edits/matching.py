@@ -60,8 +60,9 @@ class Match:
             return masks_of(self.file.source, self.unit)
         if role == "ADVANCE":
             return [name for name in self.unit.names("block") if name in self._advances()]
-        given = [(parameter.arg, one) for parameter, one in zip(self.unit.parameters, self.file.given, strict=False)
-                 if isinstance(one, GivenTensor) and self.unit.roles.get(parameter.arg) == "tensor"]
+        given = [(parameter.arg, tensor)
+                 for parameter, tensor in zip(self.unit.parameters, self.file.given, strict=False)
+                 if isinstance(tensor, GivenTensor) and self.unit.roles.get(parameter.arg) == "tensor"]
         if role == "GIVEN":
             return [f"{name}.{size}" for name, tensor in given for size in (
                 "numel()", *(f"shape[{axis}]" for axis in range(min(len(tensor.shape), 4))))][:_MOST_SIZES]
@@ -209,7 +210,7 @@ def fits(pattern: ast.AST, match: Match, node: object) -> bool:
             if name not in ("ctx", "type_comment", "kind"))
     if isinstance(pattern, list):
         return isinstance(node, list) and len(pattern) == len(node) and all(
-            fits(one, match, other) for one, other in zip(pattern, node, strict=True))
+            fits(part, match, value) for part, value in zip(pattern, node, strict=True))
     return pattern == node
 
 

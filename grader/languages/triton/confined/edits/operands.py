@@ -229,9 +229,9 @@ def _other_numbers(source: SourceTree, unit: Unit, number: Numeral) -> list[tupl
         weighed += [(repr(constant), 1.5)
                     for group in KNOWN if any(abs(constant - value) < 1e-3 * constant for constant in group)
                     for constant in group]
-        weighed += [(repr(float(f"{other:.12g}")), weight) for other, weight in (
+        weighed += [(repr(float(f"{constant:.12g}")), weight) for constant, weight in (
             (1.0, 1.9), (0.0, 1.9), (0.5, 2.2), (2.0, 2.2), (value / 10, 2.3), (value * 10, 2.3), (value / 2, 2.4),
-            (value * 2, 2.4), (1 - value, 2.9), (-value, 2.6)) if math.isfinite(other)]
+            (value * 2, 2.4), (1 - value, 2.9), (-value, 2.6)) if math.isfinite(constant)]
     else:
         if value > 1 << 40:
             return []
@@ -278,10 +278,10 @@ def _together(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Ite
 
 def _equal(source: SourceTree, numbers: Sequence[Numeral]) -> dict[str, list[ast.Constant]]:
     """Return the nodes of numbers by their text."""
-    found: dict[str, list[ast.Constant]] = {}
+    nodes: dict[str, list[ast.Constant]] = {}
     for number in numbers:
-        found.setdefault(source.of(number.node), []).append(number.node)
-    return found
+        nodes.setdefault(source.of(number.node), []).append(number.node)
+    return nodes
 
 
 def _name_edits(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Iterator[Draft]:
@@ -311,7 +311,7 @@ _MEANT = ("mask", "other", "dtype", "axis")
 def of_calls(file: File, unit: Unit) -> Iterator[Draft]:
     source = file.source
     for node in unit.calls:
-        if not any(isinstance(one, ast.Starred) for one in node.args):
+        if not any(isinstance(argument, ast.Starred) for argument in node.args):
             yield from _order(file, unit, node)
         if unit.kernel:
             yield from (Draft("extra", 2.2, (source.dropped(node, key),))

@@ -102,7 +102,8 @@ class SourceTree:
             return begin + column
         if line not in self._columns:
             end = self._lines[line] if line < len(self._lines) else len(self.text)
-            self._columns[line] = list(accumulate((len(one.encode()) for one in self.text[begin:end]), initial=0))
+            self._columns[line] = list(accumulate(
+                (len(character.encode()) for character in self.text[begin:end]), initial=0))
         return begin + bisect_left(self._columns[line], column)
 
     def up(self, node: ast.AST) -> Iterator[Slot]:

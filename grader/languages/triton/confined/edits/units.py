@@ -139,17 +139,17 @@ def read(source: SourceTree, function: str, given: Sequence[Given]) -> File:
     methods = [method for node in source.tree.body if isinstance(node, ast.ClassDef) and node.name == function
                for method in node.body if isinstance(method, Function)]
     reached, used = [functions[function]] if function in functions else methods, dict[ast.Assign, None]()
-    for one in reached:
-        for node in _inside(one):
+    for caller in reached:
+        for node in _inside(caller):
             name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-            if (found := functions.get(name)) is not None and found not in reached:
-                reached.append(found)
+            if (callee := functions.get(name)) is not None and callee not in reached:
+                reached.append(callee)
             if name in constants:
                 used[constants[name]] = None
     # A nested function is part of the outer one.
     reached = [node for node in reached if not any(place.parent in reached for place in source.up(node))]
     units = [Unit(node, any("jit" in source.of(decorator) for decorator in node.decorator_list))
-             for node in sorted(reached, key=lambda one: one.lineno)]
+             for node in sorted(reached, key=lambda node: node.lineno)]
     file = File(source, given, units, sorted(used, key=lambda assign: assign.lineno), _bound(source.tree))
     kernels = file.kernels
     # Host code first: its launches show what the kernels' parameters are.

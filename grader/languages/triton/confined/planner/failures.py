@@ -31,32 +31,32 @@ class NotLowered:
 def failed(session: Session, error: BaseException, lowered: NotLowered | None, seq: int) -> Failed:
     """Return the message to the judge for an exception of the graded function. `lowered` is the last kernel that
     Triton's front end failed on."""
-    found = failures.failed(session, error, seq)
+    failure = failures.failed(session, error, seq)
     lowered = lowered if lowered is not None and any(cause is lowered.error for cause in causes(error)) else None
-    if found.failure != "exception" or not (isinstance(error, CompilationError) or lowered):
-        return found
+    if failure.failure != "exception" or not (isinstance(error, CompilationError) or lowered):
+        return failure
     inner, where = _innermost(session, error)
     # Without Triton's excerpt of the source, which the traceback has, too.
-    sentence = text(inner.error_message or found.message, MESSAGE) if isinstance(inner, CompilationError) else message(
-        inner)
+    sentence = text(
+        inner.error_message or failure.message, MESSAGE) if isinstance(inner, CompilationError) else message(inner)
     constants: dict[str, str] = {}
     if lowered is not None:
         where, sentence = lowered.line or where, text(lowered.message, MESSAGE) or sentence
         constants = dict(list(lowered.constants.items())[:MOST_CONSTANTS])
-    return found.model_copy(update={
-        "failure": "compile_error", "message": sentence, "line": where or found.line, "constants": constants})
+    return failure.model_copy(update={
+        "failure": "compile_error", "message": sentence, "line": where or failure.line, "constants": constants})
 
 
 def _innermost(session: Session, error: BaseException) -> tuple[BaseException, int]:
     """Return the error that Triton raised first, and its line in the student's file: Triton wraps an error once for
     each function of a kernel."""
-    inner, found = error, 0
+    inner, line = error, 0
     for cause in causes(error):
         if isinstance(cause, CompilationError):
-            found = _line_of_node(session, cause) or found
+            line = _line_of_node(session, cause) or line
             if cause.error_message:
                 inner = cause
-    return inner, found
+    return inner, line
 
 
 def _line_of_node(session: Session, error: CompilationError) -> int:
@@ -70,15 +70,15 @@ def _line_of_node(session: Session, error: CompilationError) -> int:
     for index, _ in enumerate(lines):
         if lines[index].strip() == first.strip():
             there = textwrap.dedent("".join(lines[index:index + len(wanted)])).rstrip().split("\n")
-            if [one.strip() for one in there] == [one.strip() for one in wanted]:
+            if [line.strip() for line in there] == [line.strip() for line in wanted]:
                 return index + at
     return 0
 
 
 def undefined(error: BaseException) -> list[str]:
     """Return the names that are not defined, by a NameError of Python or by Triton's error about a kernel."""
-    found = failures.undefined(error)
+    names = failures.undefined(error)
     for cause in causes(error):
         if isinstance(cause, CompilationError):
-            found += _UNDEFINED.findall(cause.error_message or "")
-    return found
+            names += _UNDEFINED.findall(cause.error_message or "")
+    return names

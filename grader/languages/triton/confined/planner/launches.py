@@ -383,13 +383,13 @@ def _pointed(session: Session, index: int, value: Any) -> tuple[Memory, int]:
     """Return the memory behind a pointer argument, and the offset there in bytes. Raises ValueError, as Triton's
     launcher does, for memory that a GPU cannot reach."""
     address = value.data_ptr() if hasattr(value, "data_ptr") else value
-    found = session.at(address) if isinstance(address, int) else None
-    if found is None:
+    pointed = session.at(address) if isinstance(address, int) else None
+    if pointed is None:
         raise ValueError(f"Pointer argument (at {index}) is no memory of PyTorch's: allocate with torch.empty")
-    if found[0].place == "host":
-        own = "" if found[0].given else f", which is allocated in host memory in line {found[0].line}"
+    if pointed[0].place == "host":
+        own = "" if pointed[0].given else f", which is allocated in host memory in line {pointed[0].line}"
         raise ValueError(f"Pointer argument (at {index}) cannot be accessed from Triton (cpu tensor?){own}")
-    memory, offset = found
+    memory, offset = pointed
     memory.calls.add(session.call)
     # The kernel may write it.
     memory.constant = None

@@ -106,6 +106,6 @@ def _trouble(planner: Callable[[], tuple[Loading, Planning]]) -> str:
 def _said_of(error: BaseException) -> str:
     """Return an exception in words, with the last of our lines that it passed."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if frame.filename.startswith(f"{_ROOT}/grader")]
-    where = f" ({Path(ours[-1].filename).relative_to(_ROOT)}, line {ours[-1].lineno})" if ours else ""
+    passed = [frame for frame in frames if frame.filename.startswith(f"{_ROOT}/grader")]
+    where = f" ({Path(passed[-1].filename).relative_to(_ROOT)}, line {passed[-1].lineno})" if passed else ""
     return " ".join(f"{type(error).__name__}: {error}{where}".split())

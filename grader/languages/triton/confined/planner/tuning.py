@@ -33,7 +33,7 @@ class Tuning:
     def choose(self, tuner: Any, configs: list[Any]) -> dict[Any, float]:
         """Return a time for each configuration: the judge's choice is fastest, and what did not compile is slowest."""
         answers = self.session.answers
-        at = next((index for index, one in enumerate(self._tuners) if one is tuner), None)
+        at = next((index for index, known_tuner in enumerate(self._tuners) if known_tuner is tuner), None)
         if at is None:
             at = len(self._tuners)
             self._tuners.append(tuner)

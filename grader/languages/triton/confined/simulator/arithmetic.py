@@ -130,7 +130,7 @@ def bitcast(op: Op) -> Pure:
     """Return the function of an operation that reads the bits of a value as another type."""
     source, element = op.inputs[0].element, op.types[0].element
     if "ptr" in (source, element):
-        before, after = (each.pointee.element for each in (op.inputs[0], op.types[0]))
+        before, after = (kind.pointee.element for kind in (op.inputs[0], op.types[0]))
         return lambda pointer: pointer.cast(before, after)
     if source == element:
         return lambda values: values

@@ -76,10 +76,10 @@ def _atomics(
         shadow = shadow_of(machine, source, size)
         if machine.clocks is not None:
             if not alone:
-                each = machine.owners
+                owners_met = machine.owners
                 if lanes is not None:
-                    each = each[np.broadcast_to(lanes.reshape(len(lanes), -1).any(1), each.shape)]
-                machine.clocks.meet_widely(source.buffer, each, looks=not blind)
+                    owners_met = owners_met[np.broadcast_to(lanes.reshape(len(lanes), -1).any(1), owners_met.shape)]
+                machine.clocks.meet_widely(source.buffer, owners_met, looks=not blind)
             else:
                 machine.clocks.meet(source.buffer, index, size, owners, looks=not blind)
                 if shadow is not None and not blind:

@@ -154,8 +154,8 @@ def _resident(launch: Launch, mode: Mode) -> int:
     """Return the most programs of a launch that the device holds at a time, without regard to registers and memory."""
     if mode.device is None:
         return MOST_PROGRAMS
-    each, _ = occupancy(mode.device, launch.threads, 1, launch.shared)
-    held = max(1, each * mode.device.multi_processor_count // launch.cluster)
+    per_multiprocessor, _ = occupancy(mode.device, launch.threads, 1, launch.shared)
+    held = max(1, per_multiprocessor * mode.device.multi_processor_count // launch.cluster)
     return min(held, mode.options.resident or held)
 
 
@@ -217,8 +217,8 @@ def _descriptor(argument: Descriptor, buffer: Storage, kind: Type, name: str) ->
     ):
         raise Unsupported("a descriptor of another form than the kernel's")
     base = _pointer(buffer, view.offset, kind.pointee.element, name, Type((), "ptr", Type((), kind.pointee.element)))
-    shape = tuple(np.array([each], np.int64) for each in view.shape)
+    shape = tuple(np.array([size], np.int64) for size in view.shape)
     strides = tuple(np.array([stride], np.int64) for stride in view.strides)
     offsets = tuple(np.zeros(1, np.int64) for _ in view.shape)
     block = BlockPointer(base, shape, strides, offsets, kind.pointee, argument.padding)
-    return [block, *(each.astype(np.int32) for each in shape), *strides]
+    return [block, *(size.astype(np.int32) for size in shape), *strides]

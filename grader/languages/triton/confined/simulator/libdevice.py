@@ -32,7 +32,7 @@ def _special(function: Callable[[torch.Tensor], torch.Tensor]) -> Function:
 
 def _wide(function: Function) -> Function:
     """Return a function that is computed in wider floats: squares and sums neither over- nor underflow there."""
-    return lambda *values: np.asarray(function(*(each.astype(_WIDER[each.dtype]) for each in values))).astype(
+    return lambda *values: np.asarray(function(*(value.astype(_WIDER[value.dtype]) for value in values))).astype(
         values[0].dtype)
 
 
@@ -80,8 +80,8 @@ def _remainder(x: Array, y: Array) -> Array:
 
 
 def _exponent(values: Array, zero: float, infinite: float, unknown: float) -> Array:
-    found = np.where(values == 0, zero, np.frexp(values)[1] - 1.0)
-    return np.where(np.isnan(values), unknown, np.where(np.isinf(values), infinite, found))
+    exponents = np.where(values == 0, zero, np.frexp(values)[1] - 1.0)
+    return np.where(np.isnan(values), unknown, np.where(np.isinf(values), infinite, exponents))
 
 
 def _gamma(values: Array) -> Array:

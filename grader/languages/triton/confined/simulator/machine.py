@@ -42,7 +42,7 @@ class Pipeline:
 
     def early(self, buffer: Storage) -> Storage:
         """Return the buffer as it was when the load of this iteration could be made at the earliest."""
-        old = next((each[buffer.index] for each in self._before if buffer.index in each), None)
+        old = next((copies[buffer.index] for copies in self._before if buffer.index in copies), None)
         return buffer if old is None else Storage(buffer.index, old, None, buffer.given)
 
 

@@ -30,7 +30,7 @@ def note_own_stores(
     own = shadow.who(index.take(shadow.writer)) == owners
     if not own.any():
         return
-    programs, elements = (np.broadcast_to(each, own.shape) for each in (owners - 1, index.array()))
+    programs, elements = (np.broadcast_to(values, own.shape) for values in (owners - 1, index.array()))
     if any(machine.op in loop.loads and source.buffer.index in loop.stored for loop in machine.loops):
         machine.findings.undefined(
             machine.place(), "pipeline", source.named, element=int(elements[own][0]), numbers=[int(programs[own][0])],

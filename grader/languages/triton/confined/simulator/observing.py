@@ -33,7 +33,7 @@ class Accesses:
         self._latest: dict[Key, tuple[int, int]] = {}
 
     def list(self) -> list[Access]:
-        return [Access(**each) for each in self._seen.values()]
+        return [Access(**fields) for fields in self._seen.values()]
 
     def note(
         self, state: State, access: str, source: Origin, offsets: Array | Ramp, live: Array | None, width: int

@@ -111,12 +111,12 @@ def _trusted(functions: dict[str, Function]) -> set[Op]:
                 made_of.setdefault((called.name if called else "", value), []).append(operand)
             if op.name in ("tt.load", "tt.store"):
                 mask = op.operands[(1 if op.name == "tt.load" else 2) :][:1]
-                waiting += [(name, each) for each in mask]
+                waiting += [(name, used) for used in mask]
                 if apart.isdisjoint(mask):
                     waiting += operands[:1]
     relied = set(waiting)
     while waiting:
-        new = {each for each in made_of.get(waiting.pop(), ()) if each not in relied}
+        new = {used for used in made_of.get(waiting.pop(), ()) if used not in relied}
         relied |= new
         waiting += new
     return {op for name, op in hints if (name, op.results[0]) in relied}

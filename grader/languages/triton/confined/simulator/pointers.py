@@ -134,7 +134,8 @@ class BlockPointer:
         offsets: Array | Ramp = plain(self.base.offsets).reshape((-1,) + (1,) * rank)
         inside: Array | None = None
         for axis, size in enumerate(self.block.shape):
-            start, end, stride = (_column(each[axis], rank) for each in (self.offsets, self.shape, self.strides))
+            start, end, stride = (
+                _column(per_axis[axis], rank) for per_axis in (self.offsets, self.shape, self.strides))
             within = bool(((start >= 0) & (start + (size - 1) < end)).all())
             if axis == rank - 1 and (within or axis not in checked) and (stride == 1).all():
                 offsets = Ramp(plain(offsets) + start, size)
@@ -155,7 +156,7 @@ class BlockPointer:
         `numbers` are the rows' numbers: int32, one axis beside that of programs."""
         rows = numbers.astype(np.int64)[:, :, None]
         columns = _column(self.offsets[1], 2) + np.arange(self.block.shape[1], dtype=np.int64)
-        (height, width), (down, across) = ([_column(each, 2) for each in pair] for pair in (self.shape, self.strides))
+        (height, width), (down, across) = ([_column(value, 2) for value in pair] for pair in (self.shape, self.strides))
         inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
         offsets = _column(plain(self.base.offsets), 2) + rows * down + columns * across
         which = None if self.base.which is None else _column(self.base.which, 2)

@@ -173,8 +173,8 @@ class _LiveElements:
             # 0 for a function that calls itself, which is refused when it runs.
             self.known[name] = 0
             blocks = self.functions[name].blocks
-            each = [self.block(block) for block in blocks]
-            self.known[name] = max(each) if len(blocks) == 1 else sum(each)
+            sizes = [self.block(block) for block in blocks]
+            self.known[name] = max(sizes) if len(blocks) == 1 else sum(sizes)
         return self.known.get(name, 0)
 
     def block(self, block: BasicBlock) -> int:

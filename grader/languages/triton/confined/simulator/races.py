@@ -250,10 +250,10 @@ class Shadow(LastTouch):
         open: Array = clash.lanes & ~self.clocks.ordered(clash.others, clash.owners)
         if loads and open.any():
             first = int(np.argmax(open))
-            other, owner, place = (int(np.broadcast_to(each, open.shape).flat[first])
-                                   for each in (self.who(clash.others), clash.owners, index.array()))
+            other_program, owner, place = (int(np.broadcast_to(values, open.shape).flat[first])
+                                           for values in (self.who(clash.others), clash.owners, index.array()))
             state.findings.undefined(state.place(), "unordered", source.named, element=place, certain=False,
-                                       numbers=[other - 1, owner - 1])
+                                       numbers=[other_program - 1, owner - 1])
         return open
 
     def _report(
@@ -274,8 +274,8 @@ class Shadow(LastTouch):
         if self.atomic is not None and certain:
             certain = not index.take(self.atomic)[clashes].any()
         others, owners, places, open = (
-            np.broadcast_to(each, clashes.shape)[clashes]
-            for each in (self.who(clash.others), clash.owners, index.array(), open))
+            np.broadcast_to(values, clashes.shape)[clashes]
+            for values in (self.who(clash.others), clash.owners, index.array(), open))
         if state.synced is not None and not now:
             stored = np.zeros(1, state.synced.dtype) if self.stored is None else self.stored
             before = state.synced[others - 1] > stored.take(others - 1, mode="clip")

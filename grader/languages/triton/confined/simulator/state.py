@@ -127,4 +127,4 @@ def flat(state: State, live: Array | None, shape: tuple[int, ...], *values: Arra
     shape = (state.count, *shape)
     owners = state.owners.reshape((-1,) + (1,) * (len(shape) - 1))
     wide = [np.broadcast_to(value, shape) for value in (*values, owners)]
-    return [each.reshape(-1) if live is None else each[np.broadcast_to(live, shape)] for each in wide]
+    return [array.reshape(-1) if live is None else array[np.broadcast_to(live, shape)] for array in wide]

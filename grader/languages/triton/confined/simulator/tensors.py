@@ -121,9 +121,9 @@ def dot_scaled(op: Op) -> Pure:
         across = -1 - number if depth_packed[number] else -2 + number
         numbers = _unpacked(matrix, across) if formats[number] == "e2m1" else convert(matrix, np.dtype(np.float32))
         if len(values) > 1:
-            each = _scale_of(full(values[1], kinds[1].shape), kinds[1].element, wide)
-            each = np.repeat(each, numbers.shape[-1 - number] // each.shape[-1], -1)
-            numbers = numbers * (np.swapaxes(each, -1, -2) if number else each)
+            factors = _scale_of(full(values[1], kinds[1].shape), kinds[1].element, wide)
+            factors = np.repeat(factors, numbers.shape[-1 - number] // factors.shape[-1], -1)
+            numbers = numbers * (np.swapaxes(factors, -1, -2) if number else factors)
         return np.asarray(rounded(numbers))
 
     first = 1 + scales[0]
@@ -143,7 +143,7 @@ PRODUCTS: dict[str, Callable[[Op], Pure]] = {"tt.dot": dot, "tt.dot_scaled": dot
 def _lifted(function: Callable[[Array], Array]) -> Pure:
     """Return a function that changes a shape, of arrays and of pointers."""
     return lambda value: (
-        value.map(lambda each: function(plain(each))) if isinstance(value, Pointers) else function(value))
+        value.map(lambda offsets: function(plain(offsets))) if isinstance(value, Pointers) else function(value))
 
 
 def _splat(op: Op) -> Pure:
@@ -185,7 +185,7 @@ def _split(op: Op) -> Pure:
 
 
 def _cat(op: Op) -> Pure:
-    shapes = [each.shape for each in op.inputs]
+    shapes = [kind.shape for kind in op.inputs]
 
     def cat(*parts: Array) -> Array:
         programs = max(len(part) for part in parts)

@@ -217,13 +217,14 @@ class _Reader:
         self.types = {}
         entry = self._block("entry", [_PLACE.sub("", argument).split(" {")[0] for argument in arguments])
         self.blocks = [entry]
-        names = [each[-1].split('"')[1] if each and each[-1].startswith('"') else argument.split(":")[0].lstrip("%")
-                 for each, argument in zip(named, arguments, strict=True)]
+        names = [
+            places[-1].split('"')[1] if places and places[-1].startswith('"') else argument.split(":")[0].lstrip("%")
+            for places, argument in zip(named, arguments, strict=True)]
         name = match[1] or match[2]
         if name in self.functions:
             raise Unsupported(f"two functions named {name[:80]}")
-        multiples = frozenset(argument for argument, each in zip(entry.arguments, arguments, strict=True)
-                              if "tt.divisibility = 16" in each)
+        multiples = frozenset(argument for argument, written in zip(entry.arguments, arguments, strict=True)
+                              if "tt.divisibility = 16" in written)
         self.functions[name] = Function(name, self.blocks, Location(), names, multiples)
 
     def _block(self, label: str, arguments: list[str]) -> BasicBlock:
