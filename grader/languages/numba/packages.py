@@ -24,11 +24,11 @@ def problem() -> str:
     """Return why files cannot be judged here, and after a semicolon what to do; "" if they can."""
     for name, expected in _VERSIONS.items():
         try:
-            found = version(name)
+            actual = version(name)
         except PackageNotFoundError:
             return f"no {name}; {with_extra('numba')}"
-        if not f"{found}.".startswith(f"{expected}."):
-            return f"{name} {found}, where {expected} is expected; {with_extra('numba')}"
+        if not f"{actual}.".startswith(f"{expected}."):
+            return f"{name} {actual}, where {expected} is expected; {with_extra('numba')}"
     if _REDIRECTOR not in sys.modules:
         return "numba-cuda lies where Python reads no .pth files, as after pip's --target; install it in an environment"
     if not any(any(folder.glob(_NVRTC)) for folder in _libraries()):

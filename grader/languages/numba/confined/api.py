@@ -125,7 +125,7 @@ def is_array(kind: Any) -> bool:
 def parts(kind: Any, value: Any) -> list[tuple[Any, Any]]:
     """Return the types and values that a scalar or tuple is passed as."""
     if isinstance(kind, types.BaseTuple):
-        return [part for one, inner in zip(kind, value, strict=True) for part in parts(one, inner)]
+        return [part for inner_kind, inner in zip(kind, value, strict=True) for part in parts(inner_kind, inner)]
     if isinstance(kind, types.EnumMember):
         return parts(kind.dtype, value.value)
     if isinstance(kind, types.Complex):
@@ -174,10 +174,10 @@ def is_error(error: BaseException) -> bool:
 def line_of(error: BaseException, file: str) -> int:
     """Return the line of a file whose types Numba was inferring when it raised an error: not every error names it. 0
     if there is none."""
-    found, trace = 0, error.__traceback__
+    line, trace = 0, error.__traceback__
     while trace is not None:
         place = getattr(trace.tb_frame.f_locals.get("self"), "loc", None)
         if place is not None and getattr(place, "filename", "") == file:
-            found = int(place.line)
+            line = int(place.line)
         trace = trace.tb_next
-    return found
+    return line

@@ -45,7 +45,7 @@ def line_and_sentence(error: str, file: str, lines: Sequence[str]) -> tuple[int,
     error = error[:_MOST]
     placed = re.findall(
         rf'File "[^"\n]*{re.escape(file)}", line (\d{{1,7}})|\bat [^\s(]*{re.escape(file)} \((\d{{1,7}})\)', error)
-    line = max((int(one or other) for one, other in placed[-1:]), default=0)
+    line = max((int(quoted or plain) for quoted, plain in placed[-1:]), default=0)
     sentence = _sentence(error)
     if not line and (named := _NAME.match(sentence)):
         used = re.compile(rf"\b{named[1]}\b")

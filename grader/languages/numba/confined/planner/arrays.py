@@ -161,10 +161,10 @@ def numpy_dtype(dtype: torch.dtype) -> Any:
 def torch_dtype(dtype: Any) -> torch.dtype:
     """Return PyTorch's dtype for NumPy's or Numba's. Raises TypeError if it has none."""
     name = np.dtype(getattr(dtype, "name", dtype)).name
-    found = getattr(torch, name, None)
-    if not isinstance(found, torch.dtype) or found.is_complex:
+    torch_type = getattr(torch, name, None)
+    if not isinstance(torch_type, torch.dtype) or torch_type.is_complex:
         raise TypeError(f"the grader plans no arrays of {name}: use float32, float64, float16 or whole numbers")
-    return found
+    return torch_type
 
 
 def tensor_of(value: Any, dtype: torch.dtype | None = None) -> Any:

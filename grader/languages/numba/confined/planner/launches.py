@@ -154,11 +154,11 @@ class NumbaLaunches:
 
     def _passed(self, kind: Any, value: Any) -> Iterator[Argument]:
         if not api.is_array(kind):
-            for one, part in api.parts(kind, value):
-                if api.is_array(one):
-                    yield from self._passed(one, part)
+            for part_kind, part in api.parts(kind, value):
+                if api.is_array(part_kind):
+                    yield from self._passed(part_kind, part)
                 else:
-                    yield self._number(one, part)
+                    yield self._number(part_kind, part)
             return
         tensor = on_device(value)
         assert tensor is not None
@@ -217,4 +217,5 @@ def _names(kind: Any, name: str) -> list[str]:
         return [f"{name}_meminfo", f"{name}_parent", f"{name}_size", f"{name}_itemsize", name,
                 *(f"{name}_{what}_{axis}" for what in ("shape", "strides") for axis in range(kind.ndim))]
     inner = api.inner(kind)
-    return [name] if not inner else [one for at, part in enumerate(inner) for one in _names(part, f"{name}_{at}")]
+    return [name] if not inner else [
+        part_name for at, part in enumerate(inner) for part_name in _names(part, f"{name}_{at}")]
