@@ -114,21 +114,21 @@ class FrontEnd:
 @cache
 def front_ends() -> dict[str, FrontEnd]:
     """Return every front end by its name. Raises ValueError if two of them read all files of the same suffix."""
-    found: dict[str, FrontEnd] = {
+    by_name: dict[str, FrontEnd] = {
         name: import_module(f"{__name__}.{name}").FRONT_END for name in language_folders.names()}
     readers: dict[str, str] = {}
-    for name, front_end in found.items():
-        if front_end.claims is None and (other := readers.setdefault(front_end.suffix, name)) != name:
-            raise ValueError(f"{other} and {name} both read files that end in {front_end.suffix!a}")
-    return found
+    for name, front_end in by_name.items():
+        if front_end.claims is None and (reader := readers.setdefault(front_end.suffix, name)) != name:
+            raise ValueError(f"{reader} and {name} both read files that end in {front_end.suffix!a}")
+    return by_name
 
 
 def problem() -> str:
     """Return why languages in other folders cannot be used, in one line; "" if they can, or if there are none."""
     if len(language_folders.homes()) == 1:
         return ""
-    if found := language_folders.problem():
-        return found
+    if reason := language_folders.problem():
+        return reason
     try:
         front_ends()
     except Exception as error:

@@ -64,10 +64,10 @@ class Rule(NamedTuple):
     workaround: bool = False
 
 
-def grouped(found: Iterable[tuple[Draft, Sequence[Any]]]) -> Iterator[Draft]:
+def grouped(with_keys: Iterable[tuple[Draft, Sequence[Any]]]) -> Iterator[Draft]:
     """Yield the drafts that belong to no group, and then a draft for each group with its members' changes."""
     groups = defaultdict[Any, list[Draft]](list)
-    for draft, keys in found:
+    for draft, keys in with_keys:
         if not keys:
             yield draft
         for key in keys:
@@ -91,7 +91,7 @@ def edits_in_order(
         alike = draft.kind, draft.weight
         weighed.append((draft.weight + _REPEATED * before[alike], draft))
         before[alike] += 1
-    weighed.sort(key=lambda one: one[0])
+    weighed.sort(key=lambda weighed_draft: weighed_draft[0])
     return Edits(edits=list(islice(_distinct_edits(text, weighed, line_of, plain), MOST_EDITS)))
 
 
