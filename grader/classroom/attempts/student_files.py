@@ -163,7 +163,7 @@ def write_files(store: Store, out: Path, attempts: Sequence[Attempt], books: Boo
     # Two files may be for staff alone: the complete result, if the student sees only a part of it; and the log, which
     # names every check, if cases are hidden.
     for_staff = {RESULT: for_student(result) is not result, LOG: any_hidden(result)}
-    at = {name: (staff(folder) if theirs else folder) / name for name, theirs in for_staff.items()}
+    at = {name: (staff(folder) if staff_only else folder) / name for name, staff_only in for_staff.items()}
     texts = {folder / RESULT: _json(for_student(result)), at[RESULT]: _json(result)}
     if all(_read(path) == text for path, text in texts.items()) and all(
             path.is_file() for path in (at[LOG], folder / PAGE)):

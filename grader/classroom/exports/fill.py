@@ -237,11 +237,11 @@ def _column(path: Path, sheet: Sheet, heading: str, offered: Sequence[str], opti
 def _compare(column: _FilledColumn, class_: Class, cell: str, title: str) -> None:
     """Add a line if the platform's maximum differs from the course's. Points are never scaled: a person has to
     decide."""
-    ours = max([submission.result.max_score for submission in class_.graded]
+    most = max([submission.result.max_score for submission in class_.graded]
                + [total.max_score for total in class_.judged()], default=0)
-    theirs = cell.strip().replace(",", ".")
-    if _NUMBER.fullmatch(theirs) and float(theirs) != ours:
-        column.lines.append(f"{title} has {theirs} points there, and {points(ours)} here: points are not scaled")
+    most_there = cell.strip().replace(",", ".")
+    if _NUMBER.fullmatch(most_there) and float(most_there) != most:
+        column.lines.append(f"{title} has {most_there} points there, and {points(most)} here: points are not scaled")
 
 
 def _cell(row: Sequence[str], at: int) -> str:

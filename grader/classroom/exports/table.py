@@ -37,14 +37,14 @@ def table(class_: Class) -> str:
     # PERSON replaces the columns of the student's name and of the maximum, which is the person's own, not the result's.
     writer.writerow([*PERSON, *(cell(f"{name}_grade") for name in names),
                      *(cell(f"{name}_{what}") for name in marked for what in MARK_COLUMNS), *_result(head)])
-    for (submission, member), row, theirs in zip(people, graded, marks, strict=True):
+    for (submission, member), row, marks_of in zip(people, graded, marks, strict=True):
         hand_in = submission.hand_in
         when = [submission.submitted_at(member), LATE[submission.late(member)],
                 cell("; ".join(_problems(hand_in))) if hand_in else ""]
         total = submission.total(member)
         grade = [_blank(total), points(submission.max_score(member)),
                  *(_blank(submission.points(member, name)) for name in names),
-                 *(text for name in marked for text in said(theirs[name]))]
+                 *(text for name in marked for text in said(marks_of[name]))]
         writer.writerow([*_person(member), cell(submission.folder), *when, *grade, *_result(row)])
     without = [(folder, member) for folder, members in class_.broken.items() for member in members]
     for folder, member in [*without, *(("", member) for member in class_.missing)]:

@@ -85,17 +85,17 @@ def _store(folder: Path) -> Path | None:
 def _commit(submission: RawSubmission, store: Path, tip: str, work: Path, deadline: datetime.datetime | None) -> None:
     """Set the files and the time of a submission to those of the last commit before the deadline on the branch that
     ends with `tip`."""
-    ours, until = work / "repository", time.monotonic() + SECONDS
+    repository, until = work / "repository", time.monotonic() + SECONDS
     kind = "sha256" if len(tip) > 40 else "sha1"
-    _run(["git", "init", "-q", "--bare", f"--object-format={kind}", str(ours)], None, until)
+    _run(["git", "init", "-q", "--bare", f"--object-format={kind}", str(repository)], None, until)
     if (store / "shallow").is_file():
-        (ours / "shallow").write_bytes(_read(store / "shallow"))
+        (repository / "shallow").write_bytes(_read(store / "shallow"))
     # A student's .gitattributes could leave files out of the archive, or change them.
-    (ours / "info").mkdir(exist_ok=True)
-    (ours / "info" / "attributes").write_text("* -export-ignore -export-subst\n")
+    (repository / "info").mkdir(exist_ok=True)
+    (repository / "info" / "attributes").write_text("* -export-ignore -export-subst\n")
 
     def git(*words: str, into: IO[bytes] | None = None) -> str:
-        return _run(["git", f"--git-dir={ours}", *words], store / "objects", until, into)
+        return _run(["git", f"--git-dir={repository}", *words], store / "objects", until, into)
 
     # First parents only: before a merge, the commits of the merged branch were not on this branch.
     before = [f"--before={int(deadline.timestamp())}"] if deadline else []
