@@ -163,7 +163,7 @@ def folders(folder: Path, names: Sequence[str]) -> list[str]:
             for key in {key for member in entry.members for key in (member.id, member.source_id)}:
                 of.setdefault(key, []).append(entry.folder)
             of[entry.folder] = [entry.folder]
-    return [theirs for name in names for theirs in of.get(compose(name), [name])]
+    return [member_folder for name in names for member_folder in of.get(compose(name), [name])]
 
 
 def _inside(source: Path, into: Path) -> str | None:

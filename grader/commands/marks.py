@@ -201,9 +201,9 @@ class _MarkTargets:
         slug = self.folders.get(folder)
         if slug and any(hand_in.attempt.slug == slug for hand_in in self.ids.get(member, ())):
             return slug, "" if slug in self.alone else row.student.rpartition("/")[2]
-        if theirs := self.ids.get(key):
+        if hand_ins := self.ids.get(key):
             # A student may be in several folders: alone and in a group.
-            attempts = [hand_in.attempt for hand_in in theirs]
+            attempts = [hand_in.attempt for hand_in in hand_ins]
             of = next((attempt for attempt in attempts if attempt.assignment == row.assignment), attempts[0])
             return of.slug, "" if len(of.members) == 1 else row.student
         return ("", self.roster[key]) if key in self.roster else usage(
@@ -222,7 +222,7 @@ def _markable(store: Store, out: Path, course: Course, roster: Path | None, inta
     members: dict[str, list[str]] = {}
     for attempt in (hand_in.attempt for hand_in in now):
         members[attempt.slug] = list(dict.fromkeys([*members.get(attempt.slug, ()), *attempt.members]))
-    alone = {slug: theirs[0] for slug, theirs in members.items() if len(theirs) == 1}
+    alone = {slug: owners[0] for slug, owners in members.items() if len(owners) == 1}
     owned = [(renamed(mark.slug, mark.student) if mark.student else alone.get(mark.slug, ""), mark)
              for mark in counting(store.marks()) if mark.kind == "mark"]
     earlier = {(who.casefold(), mark.assignment): (mark.slug, mark.student) for who, mark in owned if who}
