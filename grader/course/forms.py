@@ -73,7 +73,7 @@ def in_any_language(file: str, root: Path | None = None) -> list[str]:
     """Return an assignment's file under its names in all languages, its own first."""
     root = root or home.root()
     path, suffixes, of = PurePath(file), languages.suffixes(), _named(root)
-    name = next((name for name, one in of.items() if one.functions.get(path.suffix) == path.stem), path.stem)
+    name = next((name for name, given in of.items() if given.functions.get(path.suffix) == path.stem), path.stem)
     return list(dict.fromkeys((file, *(file_of(name, suffix, root) for suffix in suffixes))))
 
 
@@ -96,16 +96,16 @@ def _named(root: Path) -> dict[str, _Names]:
     """Return the names of each assignment. The files are read and not run, so that a command which only needs names
     starts at once."""
     suffixes = {language: front_end.suffix for language, front_end in languages.front_ends().items()}
-    found: dict[str, _Names] = {}
+    names: dict[str, _Names] = {}
     for path in sorted((root / "assignments").glob("*/assignment.py")):
         try:
             tree = ast.parse(path.read_bytes())
             given = {node.arg: ast.literal_eval(node.value) for node in ast.walk(tree)
                      if isinstance(node, ast.keyword) and node.arg in ("forms", "autograd")}
-            found[path.parent.name] = _Names({
+            names[path.parent.name] = _Names({
                 suffixes[language]: read_form(form).function for language, form in given.get("forms", {}).items()
                 if language in suffixes}, given.get("autograd", ""))
         except (OSError, SyntaxError, ValueError, AttributeError, TypeError):
             # Importing the file reports the error.
             continue
-    return found
+    return names

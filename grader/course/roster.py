@@ -73,8 +73,8 @@ def _students(path: Path, sheet: Sheet) -> Iterator[tuple[int, str, Student]]:
         return _classroom(path, sheet, headings)
     if "roster_identifier" in headings:
         raise UserError(f"{path}, row 1: has grades of GitHub Classroom; give its roster, classroom_roster.csv")
-    ours = "id" in headings or set(headings) <= set(CLASSROOM50)
-    if not ours and (mail := _mails(sheet)) is not None:
+    own_format = "id" in headings or set(headings) <= set(CLASSROOM50)
+    if not own_format and (mail := _mails(sheet)) is not None:
         return _moodle(path, sheet, mail)
     return _own(path, sheet, headings)
 
