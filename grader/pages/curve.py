@@ -146,7 +146,7 @@ def sentences(sweep: Sweep) -> list[str]:
         near = f"; {percent(NEAR_ROOF)} or more from {name(roofed[far])} on" if 0 < far < len(roofed) else ""
         lines.append(f"At most {percent(_share(best))} of the roof, at {name(best)}{near}.")
     for _, said, time in SERIES[:-1]:
-        slower = [point for point in timed if (theirs := time(point)) and (point.student_us or 0) > 1.02 * theirs]
+        slower = [point for point in timed if (series_us := time(point)) and (point.student_us or 0) > 1.02 * series_us]
         if slower:
             worst = max(slower, key=lambda point: (point.student_us or 0) / (time(point) or math.inf))
             ratio = (worst.student_us or 0) / (time(worst) or math.inf)

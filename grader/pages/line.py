@@ -138,11 +138,11 @@ def absent(people: People, lines: Sequence[Line], marks: Sequence[Mark]) -> list
             clean_model(mark.model_copy(update={"student": ""}), HINT_BYTES))
     made = []
     for person in people.absent if lines else ():
-        owner, theirs = people.shown(person), given.get(person.id.casefold(), [])
+        owner, own_marks = people.shown(person), given.get(person.id.casefold(), [])
         made.append(Line(
             "", owner.pseudonym or _short(person.id), _short(owner.name), _short(owner.section), people.hidden, 0,
             sum(cell.measured_max for cell in cells.values()),
-            {name: _without_work(cell, [mark for mark in theirs if mark.assignment == name])
+            {name: _without_work(cell, [mark for mark in own_marks if mark.assignment == name])
              for name, cell in cells.items()}, (), "", "", lines[0].environment, absent=True))
     return made
 

@@ -125,8 +125,8 @@ def _warps(launch: LaunchFacts) -> str:
     divergent = sum(branching.divergent for branching in warps.branching)
     parts = [f"part at {percent(divergent / branches)} of their branches"] if branches else []
     if warps.barriers and warps.counted:
-        each = f"{warps.barriers / (warps.counted * -(-launch.threads // 32)):.3g}"
-        parts.append(f"pass {each} barrier{'s' * (each != '1')} each")
+        barriers = f"{warps.barriers / (warps.counted * -(-launch.threads // 32)):.3g}"
+        parts.append(f"pass {barriers} barrier{'s' * (barriers != '1')} each")
     if warps.tensor_multiply_adds:
         share = warps.tensor_multiply_adds / (warps.tensor_multiply_adds + warps.multiply_adds)
         parts.append(f"leave {percent(share)} of the multiply-adds to tensor cores")
@@ -152,8 +152,8 @@ def compared(inspection: Inspection) -> list[tuple[str, str, str]]:
     """Return rows: a figure's name, its value for the student's kernel, and its value for a good kernel ("" if not
     known)."""
     yours, good = _rows(inspection.figures, "more than " if inspection.cut else ""), inspection.good
-    theirs = _rows(good) if good else [("", "")] * len(yours)
-    return [(name, mine, good) for (name, mine), (_, good) in zip(yours, theirs, strict=True)]
+    good_rows = _rows(good) if good else [("", "")] * len(yours)
+    return [(name, mine, good) for (name, mine), (_, good) in zip(yours, good_rows, strict=True)]
 
 
 def _rows(figures: Figures, about: str = "") -> list[tuple[str, str]]:

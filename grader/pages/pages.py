@@ -183,9 +183,10 @@ def class_page_of(
     by student. `nameless` says why names cannot be shown."""
     every = sorted(lines, key=lambda line_: (folded(line_.shown), line_.folder))
     lines = [line_ for line_ in every if not line_.absent]
-    ours = {line_.folder for line_ in lines if any(c.verdict in GRADERS_FAULT for c in line_.cells.values())}
+    failed_by_grader = {
+        line_.folder for line_ in lines if any(c.verdict in GRADERS_FAULT for c in line_.cells.values())}
     # These submissions have a place of their own on the page, where the same words stand once.
-    broken = sorted(_failure(failure, people) for failure in failures if failure.folder not in ours)
+    broken = sorted(_failure(failure, people) for failure in failures if failure.folder not in failed_by_grader)
     if nameless:
         broken.insert(0, ("", f"Names are not shown: {clean(nameless, FAILURE_BYTES)}"))
     environments: dict[str, tuple[GradingEnvironment, list[str]]] = {}
