@@ -96,14 +96,14 @@ def grade(
         _ = LANE.baselines
     if job.device == "cuda":
         _ = LANE.executors
-    ours = _begin(job)
+    prepared_job = _begin(job)
     if following is not None:
         # An error here comes again when the job is graded, and is then the failure of that job.
         with contextlib.suppress(Exception):
             _following.append(_begin(following))
-    judgements = [Judgement(task, speed=speed) for task in ours.prepared]
+    judgements = [Judgement(task, speed=speed) for task in prepared_job.prepared]
     log = _judged(judgements, job, begun)
-    ours.ahead.wait()
+    prepared_job.ahead.wait()
     if not _following:
         LANE.end_workers()
     return JobOutcome(job.submission, _result(job, judgements, time.monotonic() - started), log)
@@ -264,10 +264,10 @@ def performance_of(
     if not timings or len(timings) < len(speeds):
         details = [check.detail for check in speeds if check.detail]
         message = details[0].message if details else "not run"
-        theirs = bool(details) and all(detail.kind != "infrastructure" for detail in details)
+        decided = bool(details) and all(detail.kind != "infrastructure" for detail in details)
         return performance.model_copy(update={
-            "status": "measured" if theirs else "not_measured", "timings": timings,
-            "reason": f"No points for speed: {message}" if theirs else f"Speed could not be measured: {message}"})
+            "status": "measured" if decided else "not_measured", "timings": timings,
+            "reason": f"No points for speed: {message}" if decided else f"Speed could not be measured: {message}"})
     return _swept(job, assignment, performance.model_copy(update={
         "status": "measured", "reason": "", "speedup": scoring.speedup(timings), "timings": timings}))
 

@@ -172,7 +172,8 @@ def _people(
 def _strangers(owners: Mapping[str, Sequence[Person]], people: Sequence[Person], roster: Path | None) -> str:
     """Return a line about the folders that nobody in the roster owns; "" if there are none, or no roster was given."""
     ids = {person.id for person in people}
-    folders = sorted(folder for folder, members in owners.items() if not ids.intersection(one.id for one in members))
+    folders = sorted(folder for folder, members in owners.items()
+                     if not ids.intersection(member.id for member in members))
     if not roster or not folders:
         return ""
     return f"Not in {roster}: {', '.join(folders[:MOST_NAMED])}{', …' * (len(folders) > MOST_NAMED)}."
