@@ -212,8 +212,8 @@ def delegate(own: Path, controllers: frozenset[str]) -> Path:
     A cgroup with such children may hold no processes itself, so the grader's processes are moved into a leaf, once for
     all its lanes. Raises NoCgroup if the cgroup holds other processes, too; OSError if it cannot be written.
     """
-    ours = _OURS.fullmatch(own.name)
-    base = own.parent if ours and ours[3] == _LEAF else own
+    name = _OURS.fullmatch(own.name)
+    base = own.parent if name and name[3] == _LEAF else own
     # Moving a process needs write access to the common ancestor as well.
     os.close(os.open(base / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC))
     with _lock(base):

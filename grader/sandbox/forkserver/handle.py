@@ -70,7 +70,7 @@ class ForkServer:
         # Workers with another user id pass through this folder to their own folders.
         self._home.chmod(0o711)
         self.pid = 0
-        ours, theirs = frames.socket_pair()
+        own_end, server_end = frames.socket_pair()
         environment = {name: os.environ[name] for name in KEPT if name in os.environ}
         # One thread: existing threads do not survive a fork.
         environment |= {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "HOME": str(self._home)}
@@ -90,31 +90,31 @@ class ForkServer:
             environment |= {"PATH": path, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
         whole, listed = surroundings.readable_paths()
         settings = wire.Settings(
-            control=theirs.fileno(), roles=list(roles), home=str(self._home), path=surroundings.import_path(),
+            control=server_end.fileno(), roles=list(roles), home=str(self._home), path=surroundings.import_path(),
             front_ends=language_folders.homes(), readable=whole, listed=listed, layers=layers)
         around = bubblewrap.command(
             (*surroundings.readable(), *surroundings.own_code()), surroundings.hidden()) if layers.namespaces else []
         around = [*(cgroup.command() if cgroup else ()), *around]
         try:
-            with _starting, theirs, (self._home / "fork-server.log").open("wb") as log:
+            with _starting, server_end, (self._home / "fork-server.log").open("wb") as log:
                 # -c puts no folder of the program on the path. -I ignores PYTHONPATH, so BOOT sets the path.
                 self._process = subprocess.Popen(
                     [*around, os.path.normpath(sys.executable), "-I", "-B", "-c", BOOT, settings.model_dump_json()],
-                    env=environment, cwd=self._home, pass_fds=[theirs.fileno()],
+                    env=environment, cwd=self._home, pass_fds=[server_end.fileno()],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                     # Ctrl-C in a terminal is for the judge alone.
                     process_group=0,
                 )
                 _living.add(self._process.pid)
         except BaseException as error:
-            ours.close()
+            own_end.close()
             temporary.remove(self._home)
             if cgroup is not None:
                 cgroup.close()
             if isinstance(error, OSError):
                 raise InfrastructureError(f"no fork server could be started: {error}") from None
             raise
-        self._channel = frames.Channel(ours)
+        self._channel = frames.Channel(own_end)
 
     @cached_property
     def ready(self) -> wire.Ready:
@@ -142,22 +142,22 @@ class ForkServer:
         if self._cgroup is not None:
             self._cgroup.bound(OWN_MB + limits.memory_mb, OWN_TASKS + limits.processes)
             self._oom_kills = self._cgroup.oom_kills()
-        ours, theirs = frames.socket_pair()
+        own_end, worker_end = frames.socket_pair()
         read, write = os.pipe2(os.O_CLOEXEC)
         try:
             received: list[int] = []
             reply = self._ask(
-                wire.Spawn(seq=self._next(), limits=limits, role=role), [theirs.fileno(), write], received)
+                wire.Spawn(seq=self._next(), limits=limits, role=role), [worker_end.fileno(), write], received)
         except BaseException:
-            ours.close()
+            own_end.close()
             os.close(read)
             raise
         finally:
-            theirs.close()
+            worker_end.close()
             os.close(write)
         assert isinstance(reply, wire.Spawned)
         worker = Worker(
-            self, received.pop(), ours, read, None if self._layers.namespaces else self._home / str(reply.seq))
+            self, received.pop(), own_end, read, None if self._layers.namespaces else self._home / str(reply.seq))
         try:
             worker.channel.receive(wire.ENTERED, seq=0, deadline=time.monotonic() + REPLY_SECONDS)
         except frames.ChannelError as error:
