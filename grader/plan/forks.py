@@ -18,16 +18,16 @@ def outcomes(
     """Return the result of each work, a line of text, by its number. Each share of numbers gets a child, which does one
     work after another. If a work ends its child, the result is `died` of the child's status (as of `os.waitpid`) and of
     what it printed to standard error, and another child does the rest. No child starts after `until` (`monotonic`)."""
-    found: dict[int, str] = {}
+    results: dict[int, str] = {}
     left = [list(share) for share in shares]
     while (left := [share for share in left if share]) and time.monotonic() < until:
         for share, child in [(share, _Child([works[number] for number in share])) for share in left]:
             done, status, printed = child.ended()
             if len(done) < len(share):
                 done.append(died(status, printed))
-            found.update(zip(share, done, strict=False))
+            results.update(zip(share, done, strict=False))
             del share[: len(done)]
-    return found
+    return results
 
 
 def printed(file: int = 2) -> str:

@@ -31,11 +31,11 @@ def cut_tokens(text: str, pattern: re.Pattern[str], writer: str) -> Iterator[re.
 
 def split_at_commas(text: str) -> list[str]:
     """Return the parts of a text between commas outside brackets, without empty ones."""
-    found, depth, start = list[str](), 0, 0
+    parts, depth, start = list[str](), 0, 0
     for index, sign in enumerate(text):
         # The `>` of `->` closes nothing.
         depth += (sign in "(<[{") - (sign in ")>]}" and text[index - 1] != "-")
         if sign == "," and depth == 0:
-            found.append(text[start:index].strip())
+            parts.append(text[start:index].strip())
             start = index + 1
-    return [part for part in (*found, text[start:].strip()) if part]
+    return [part for part in (*parts, text[start:].strip()) if part]
