@@ -188,7 +188,7 @@ def _digest(*folders: Path) -> str:
     return digest.hexdigest()
 
 
-def unlike(theirs: dict[str, str]) -> str:
+def unlike(versions: dict[str, str]) -> str:
     """Return in a sentence how another process's versions differ from this process's; "" if they are equal."""
-    return "; ".join(_REMEDIES.get(name, f"{name} {theirs.get(name, 'unknown')}, expected {value}")
-                     for name, value in own().items() if theirs.get(name) != value)
+    return "; ".join(_REMEDIES.get(name, f"{name} {versions.get(name, 'unknown')}, expected {value}")
+                     for name, value in own().items() if versions.get(name) != value)
