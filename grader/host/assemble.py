@@ -37,9 +37,9 @@ class Assembly:
         self._session = session
         self._compiled = kernels
         self._numbering = Numbering(self._buffer)
-        for memory, other in zip(*given, strict=True):
+        for memory, later in zip(*given, strict=True):
             self._numbering.give(Buffer(bytes=memory.bytes, place=memory.place, given=memory.given),
-                                 session.number(memory), session.number(other))
+                                 session.number(memory), session.number(later))
         self._stale = {session.number(memory) for memory in given[0]}
 
     def plan(

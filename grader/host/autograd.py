@@ -112,8 +112,8 @@ class Contract:
             else:
                 returned = function.forward(ctx, *taken)
             results |= self._returned(returned, function.forward)
-            if self.incoming and any(tensor is other for tensor in ctx.non_differentiable
-                                     for other in results.values()):
+            if self.incoming and any(tensor is result for tensor in ctx.non_differentiable
+                                     for result in results.values()):
                 raise AutogradError(
                     "forward marks its output as non-differentiable, so PyTorch does not call backward; leave it out "
                     "of ctx.mark_non_differentiable(…)", _last_line(function.forward))
@@ -128,18 +128,18 @@ class Contract:
     def _returned(self, returned: Any, forward: Any) -> dict[str, Any]:
         several = returned if isinstance(returned, tuple) else (returned,)
         if len(several) != len(self.returned):
-            saved = "".join(f", and save {one.name} with ctx.save_for_backward(…)" for one in self.saved)
+            saved = "".join(f", and save {tensor.name} with ctx.save_for_backward(…)" for tensor in self.saved)
             raise AutogradError(f"forward returns {len(several)} values; return {_names(self.returned)}{saved}",
                                 _last_line(forward))
         for tensor, value in zip(self.returned, several, strict=True):
             _check(tensor, value, f"forward returns {{}} for {tensor.name}; return", _last_line(forward))
-        return {one.name: value for one, value in zip(self.returned, several, strict=True)}
+        return {tensor.name: value for tensor, value in zip(self.returned, several, strict=True)}
 
     def _gradients(self, returned: Any, backward: Any) -> dict[str, Any]:
         several, line = returned if isinstance(returned, tuple) else (returned,), _last_line(backward)
         wanted = _names(self.gradients)
         # PyTorch lets further ones be None.
-        if len(several) < len(self.inputs) or any(one is not None for one in several[len(self.inputs):]):
+        if len(several) < len(self.inputs) or any(gradient is not None for gradient in several[len(self.inputs):]):
             raise AutogradError(
                 f"backward returns {len(several)} {'gradient' if len(several) == 1 else 'gradients'} for the "
                 f"{len(self.inputs)} arguments of forward; return {wanted}", line)
@@ -149,7 +149,8 @@ class Contract:
             elif value is not None:
                 raise AutogradError(
                     f"backward returns a gradient for {taken.name}, which has none; return {wanted}", line)
-        return {one.name: value for one, value in zip(self.gradients, several, strict=False) if one is not None}
+        return {gradient.name: value for gradient, value in zip(self.gradients, several, strict=False)
+                if gradient is not None}
 
 
 def _saved_tensor(tensor: GivenTensor, ctx: Context, forward: Any) -> Any:

@@ -49,13 +49,13 @@ def lines_of(error: SyntaxError | BaseException) -> str:
 
 def line(session: Session, error: BaseException) -> int:
     """Return the line of the innermost frame in the student's file that the exception passed; 0 for none."""
-    found = 0
+    number = 0
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == session.file:
-            found = trace.tb_lineno or found
+            number = trace.tb_lineno or number
         trace = trace.tb_next
-    return found
+    return number
 
 
 def traceback_of(session: Session, error: BaseException) -> str:
@@ -128,9 +128,9 @@ def causes(error: BaseException) -> list[BaseException]:
 
 def undefined(error: BaseException) -> list[str]:
     """Return the names that are not defined, by NameErrors of Python."""
-    found = []
+    names = []
     for cause in causes(error):
         if isinstance(cause, NameError):
             name = getattr(cause, "name", None) or _UNDEFINED.match(message(cause).removeprefix("NameError: "))
-            found.append(name if isinstance(name, str) else name.group(1) if name else "")
-    return [name for name in found if name]
+            names.append(name if isinstance(name, str) else name.group(1) if name else "")
+    return [name for name in names if name]

@@ -82,13 +82,14 @@ def memory_of(tensor: torch.Tensor) -> Memory:
         return session().memory(tensor.untyped_storage())
 
 
-def parameter_handle(one: GivenTensor) -> Handle:
+def parameter_handle(parameter: GivenTensor) -> Handle:
     """Make the handle of a tensor parameter of the graded function."""
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
-        tensor = torch.empty(one.elements, dtype=getattr(torch, one.dtype), device=META)
-        tensor = tensor.as_strided(one.shape, one.strides) if one.strides else tensor.view(one.shape)
+        tensor = torch.empty(parameter.elements, dtype=getattr(torch, parameter.dtype), device=META)
+        shape, strides = parameter.shape, parameter.strides
+        tensor = tensor.as_strided(shape, strides) if strides else tensor.view(shape)
         storage = tensor.untyped_storage()
-        session().allocate(storage, storage.nbytes(), one.place, given=one.name, output=one.output)
+        session().allocate(storage, storage.nbytes(), parameter.place, given=parameter.name, output=parameter.output)
         return handle(tensor)
 
 

@@ -114,7 +114,7 @@ def _text(file: int) -> str:
 
 def _plan_edited(request: PlanEdited, files: Sequence[int], planner: HostPlanner) -> PlannedEdited:
     texts, plans = files
-    found = Texts.model_validate_json(serving.contents(texts, request.bytes)).texts
+    edited = Texts.model_validate_json(serving.contents(texts, request.bytes)).texts
     # Mapped, not written: the process's limit on the size of files is not meant for this memory.
     with mmap.mmap(plans, 0) as memory:
         def plan(number: int) -> str:
@@ -124,7 +124,7 @@ def _plan_edited(request: PlanEdited, files: Sequence[int], planner: HostPlanner
                 signal.signal(ends, signal.SIG_DFL)
                 signal.setitimer(clock, seconds)
             planner.reset()
-            if not isinstance(planner.load(request.load, found[number].encode()), Loaded):
+            if not isinstance(planner.load(request.load, edited[number].encode()), Loaded):
                 return "0"
             with TemporaryFile() as file:
                 reply = planner.plan(request.call, file.fileno())
@@ -134,11 +134,11 @@ def _plan_edited(request: PlanEdited, files: Sequence[int], planner: HostPlanner
                 memory[start : start + reply.bytes] = os.pread(file.fileno(), reply.bytes, 0)
             return str(reply.bytes)
 
-        shares = [range(first, len(found), _AT_ONCE) for first in range(_AT_ONCE)]
+        shares = [range(first, len(edited), _AT_ONCE) for first in range(_AT_ONCE)]
         made = forks.outcomes(
-            [partial(plan, number) for number in range(len(found))], shares, lambda status, printed: "0")
+            [partial(plan, number) for number in range(len(edited))], shares, lambda status, printed: "0")
     return PlannedEdited(seq=request.seq, plans=[
-        int(made[number]) if made[number].isdecimal() else 0 for number in range(len(found))])
+        int(made[number]) if made[number].isdecimal() else 0 for number in range(len(edited))])
 
 
 def _flush() -> None:

@@ -267,19 +267,19 @@ def _on_purpose(session: Session, error: BaseException) -> bool:
 
 def _bound(statement: ast.stmt) -> set[str]:
     """Return names that a statement binds at the file's top level."""
-    found: set[str] = set()
+    names: set[str] = set()
     todo: list[ast.AST] = [statement]
     while todo:
         node = todo.pop()
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.add(node.name)
+            names.add(node.name)
             continue
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            found |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
+            names |= {alias.asname or alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.Name) and node.id == "exec":
-            found.add("*")
+            names.add("*")
         if not isinstance(node, ast.Lambda):
             todo.extend(ast.iter_child_nodes(node))
-    return found
+    return names
