@@ -129,10 +129,10 @@ def _pairs(file: File, unit: Unit, nodes: Sequence[ast.expr], weight: float) -> 
             uses[node.id].append(node)
     for roles in _TOGETHER:
         here = [name for name in uses if unit.roles.get(name) in roles][:6]
-        for one, other in itertools.combinations(here, 2):
-            if (one in unit.spread) == (other in unit.spread) and len(uses[one]) + len(uses[other]) <= MOST_SPANS:
+        for first, second in itertools.combinations(here, 2):
+            if (first in unit.spread) == (second in unit.spread) and len(uses[first]) + len(uses[second]) <= MOST_SPANS:
                 yield Draft("exchanged", weight, [
-                    source.put(node, new) for old, new in ((one, other), (other, one)) for node in uses[old]])
+                    source.put(node, new) for old, new in ((first, second), (second, first)) for node in uses[old]])
 
 
 class Numeral(NamedTuple):
@@ -174,8 +174,8 @@ def of_constants(file: File) -> Iterator[Draft]:
     for statement in file.constants:
         # The float stands alone, or in tl.constexpr(...). Integers are mostly blocks, and are left out.
         for node in within(statement.value):
-            for other in _like(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, float) else ():
-                yield instead(source, "constant", 1.4, node, other)
+            for like in _like(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, float) else ():
+                yield instead(source, "constant", 1.4, node, like)
 
 
 def _has_other_edits(source: SourceTree, node: ast.expr) -> bool:
@@ -263,9 +263,9 @@ def _together(source: SourceTree, unit: Unit, numbers: Sequence[Numeral]) -> Ite
         of[source.statement(number.node)].append(number)
     for group in of.values():
         floats = [number for number in group if isinstance(number.value, float)][:6]
-        for one, other in itertools.combinations(floats, 2):
-            if one.value != other.value:
-                yield exchanged(source, "constant", 1.4, one.node, other.node)
+        for first, second in itertools.combinations(floats, 2):
+            if first.value != second.value:
+                yield exchanged(source, "constant", 1.4, first.node, second.node)
         like = [source.put(node, likenesses[0]) for node, value in floats if (likenesses := _like(value))]
         if len(like) > 1:
             yield Draft("constant", 1.2, like)
@@ -343,15 +343,15 @@ def _order(file: File, unit: Unit, node: ast.Call) -> Iterator[Draft]:
     launch = launched(node, file.kernels)
     if launch is None and name in ("load", "arange", "zeros", "full", "where", "maximum", "minimum", "store", "range"):
         return
-    for one, other in itertools.combinations(node.args[:16], 2):
-        if source.short(one) == source.short(other):
+    for first, second in itertools.combinations(node.args[:16], 2):
+        if source.short(first) == source.short(second):
             continue
-        near = node.args.index(other) - node.args.index(one) == 1
+        near = node.args.index(second) - node.args.index(first) == 1
         if launch is not None:
-            same = unit.role(one) == unit.role(other)
-            yield exchanged(source, "order", (1.1 if same else 1.8) + (0.0 if near else 0.3), one, other)
+            same = unit.role(first) == unit.role(second)
+            yield exchanged(source, "order", (1.1 if same else 1.8) + (0.0 if near else 0.3), first, second)
         elif len(node.args) <= 4:
-            yield exchanged(source, "order", 1.6 if name in ("cdiv", "dot") else 2.4, one, other)
+            yield exchanged(source, "order", 1.6 if name in ("cdiv", "dot") else 2.4, first, second)
     keys = [key for key in node.keywords if launch is not None and key.arg and not key.arg.startswith("num_")]
     for key, another in itertools.combinations(keys[:8], 2):
         if source.of(key.value) != source.of(another.value):

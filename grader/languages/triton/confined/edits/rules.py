@@ -119,9 +119,9 @@ KERNEL = (
       for old, others in FUNCTIONS.items() for new, weight in others.items()),
     # All programs store to one place.
     Rule("function", 1.2, "o.store(p_pointer, ...) => func: o.atomic_add", c.name("p")),
-    *(rule for one in ("sum", "max", "min", "abs") for rule in (
-        Rule("function", 0.8, f"{one}(...) => func: tl.{one}", c.bare),
-        Rule("function", 1.0, f"{one}(x) => func: tl.{one}; +axis=0", c.bare))),
+    *(rule for name in ("sum", "max", "min", "abs") for rule in (
+        Rule("function", 0.8, f"{name}(...) => func: tl.{name}", c.bare),
+        Rule("function", 1.0, f"{name}(x) => func: tl.{name}; +axis=0", c.bare))),
     *(Rule("function", 0.8, f"o.{word}(...) => func: tl.{word}", c.foreign) for word in _FOREIGN.split()),
     Rule("function", 0.8, "tanh(x) => 2.0 * tl.sigmoid(2.0 * x) - 1.0"),
     Rule("extra", 1.9, "{sqrt abs trans log exp sigmoid rsqrt sum max exp2 cdiv}(x, ...) => x"),
@@ -247,8 +247,8 @@ HOST = (
     # Sizes.
     Rule("name", 1.7, ("x.shape[a] => GIVEN", "{numel size nelement len stride}(...) => GIVEN")),
     Rule("name", 2.2, "n_size => GIVEN"),
-    *(Rule("order", 0.7, f"{', '.join(names)} = x => {one}: {other}; {other}: {one}")
-      for names in ("ab", "abd", "abde") for one, other in combinations(names, 2)),
+    *(Rule("order", 0.7, f"{', '.join(names)} = x => {first}: {second}; {second}: {first}")
+      for names in ("ab", "abd", "abde") for first, second in combinations(names, 2)),
     Rule("axis", 1.2, "o.{size stride}(a) => a: {0 1}"), Rule("axis", 2.2, "o.{size stride}(a) => a: 2"),
     *_rounded_up("triton.cdiv(a, b)", c.imported), *_rounded_up("-(-a // b)", neither(c.imported)),
     # A fast path for whole blocks needs a multiple.

@@ -50,7 +50,7 @@ class SourceTree:
         self.text = text
         lead = len(_MARK) if text.startswith(_MARK) else 0
         self.tree = ast.parse(text[lead:])
-        self.newline = found[0] if (found := _LINE.search(text)) else "\n"
+        self.newline = line_break[0] if (line_break := _LINE.search(text)) else "\n"
         self._lines = [lead, *(match.end() for match in _LINE.finditer(text))]
         self._plain = text.isascii()
         self._columns: dict[int, list[int]] = {}
