@@ -27,6 +27,8 @@ from grader.kit.products import spot_check, sums_in_fp16, tolerance
 
 STEPS = (16, 32, 64, 128)
 """Blocks of K that mistaken sums are made of."""
+SHARES = (2, 3, 4, 8)
+"""Numbers of programs that share K."""
 RANGES = {"mixed": 1.0, "large": 1500.0, "tiny": 2.0**-15}
 """Size of a typical element of out: in "large" the products pass what fp16 can hold, in "tiny" they fall below it."""
 
@@ -72,22 +74,28 @@ def _summed_to(size: int) -> Callable[[Tensor, Tensor], Tensor | None]:
 
 
 # What is added of K instead of all of it.
-WRONG_PARTS: tuple[tuple[str, str, Callable[[int, int], slice]], ...] = (
-    ("last block missing", "The end of K is missing: the loop over K needs {{steps_of_k}} steps, and in the last one "
-     "both loads {{masked_load}}; shares of the steps are rounded up as well.",
+WRONG_PARTS: tuple[tuple[str, tuple[int, ...], str, Callable[[int, int], slice]], ...] = (
+    ("last block missing", STEPS,
+     "The end of K is missing: the loop over K needs {{steps_of_k}} steps, and in the last one both loads "
+     "{{masked_load}}; shares of the steps are rounded up as well.",
      lambda k, step: slice(0, k // step * step)),
-    ("first block missing", "The first block of K is missing: the loop over K begins at 0.",
+    ("rest of {step} shares missing", SHARES,
+     "The last products of K are missing: {step} shares of K // {step} products leave the rest of K out. Round the "
+     "share up, and let the loads of the last share end at K.",
+     lambda k, step: slice(0, k // step * step)),
+    ("first block missing", STEPS, "The first block of K is missing: the loop over K begins at 0.",
      lambda k, step: slice(min(k, step), k)),
-    ("first {step} of K only", "Only the first {step} products of K were added, one block: does the loop over K run to "
-     "its end, and do both tiles move along K in it?", lambda k, step: slice(0, step)),
-    ("last block only", "Only the last block of K remains: add to the accumulator, do not replace it.",
+    ("first {step} of K only", STEPS,
+     "Only the first {step} products of K were added, one block: does the loop over K run to its end, and do both "
+     "tiles move along K in it?", lambda k, step: slice(0, step)),
+    ("last block only", STEPS, "Only the last block of K remains: add to the accumulator, do not replace it.",
      lambda k, step: slice((k - 1) // step * step, k)),
 )
 
 
 def _wrong_parts() -> Iterator[Mistake]:
-    for name, hint, part in WRONG_PARTS:
-        for step in STEPS:
+    for name, steps, hint, part in WRONG_PARTS:
+        for step in steps:
             def answer(a: Tensor, b: Tensor, _part: Callable[[int, int], slice] = part, _step: int = step) -> Any:
                 added = a[:, _part(a.shape[1], _step)]
                 return None if added.shape == a.shape else added.double() @ b[_part(a.shape[1], _step)].double()
@@ -106,7 +114,7 @@ ASSIGNMENT = assignment(
     forms={"cuda": "gemm(A=a, B=b, C=out, M, N, K)", "numba": "gemm(a, b, out)"},
     oracle=lambda a, b: a.double() @ b.double(),
     cases=cases(
-        "M N K", "1x1x1 5x9x7 16x16x16 1x17x257-large 31x1x130 3x5x1999 33x65x127-tiny 64x64x64-large 130x70x257 "
+        "M N K", "1x1x1 5x9x7 16x16x16 1x17x257-large 31x1x130 3x5x1999 33x65x127-tiny 64x64x64-large 136x72x264 "
         "1412x1537x7", gpu="17x4099x8191 1031x1031x4096-large 2048x1999x2053 4096x4096x4096"),
     timed=timed(
         "M N K", "4096x4096x4096 2048x2048x2048 1024x1024x1024", "8192x8192x8192 6144x6144x6144 3072x3072x3072",

@@ -111,7 +111,7 @@ ASSIGNMENT = assignment(
     forms={"cuda": "softmax(input=x, output=out, rows, cols)", "numba": "softmax(x, out)"},
     oracle=oracle,
     cases=cases(
-        "rows cols", "1x1 5x9 4x257-extreme 1x1009 37x64 149x31-extreme 3x4099 2x20011",
+        "rows cols", "1x1 5x9 4x257-extreme 1x1009 37x64 149x31-extreme 3x4099 2x20016",
         gpu="70001x33 4099x4093-extreme 257x30011 8192x8192"),
     timed=timed("rows cols", "8192x8192 4096x4096 2048x2048", "32768x1024 16384x1024 8192x1024"),
     baseline=Baseline(name="torch.softmax", compiled="torch.compile of softmax"),

@@ -22,7 +22,7 @@ from grader.kit.author import (
     timed,
 )
 
-CASES = cases("N", "1 7 33-bits 1000 1024 4099 131101-bits", gpu="16777219 33554432-bits")
+CASES = cases("N", "1 7 33-bits 1000 1024 4099 131120-bits", gpu="16777219 33554432-bits")
 BLOCKS = (64, 128, 256, 512, 1024, 2048, 4096)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from grader.authoring import handout, new
 from grader.course.assignment import Assignment
 
-LARGEST = "419x503"
+LARGEST = "420x503"
 
 
 def with_small_cases(spec: Path, smaller: str) -> None:

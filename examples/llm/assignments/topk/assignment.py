@@ -140,7 +140,7 @@ ASSIGNMENT = assignment(
     fits=lambda sizes: sizes["k"] <= sizes["N"],
     oracle=oracle,
     cases=cases(
-        "M N k", "1x1x1 5x9x1 37x32x8-ties 3x900x50 149x31x8-negative 3x4099x50-bits 5x1009x50-negative 2x20011x8 "
+        "M N k", "1x1x1 5x9x1 37x32x8-ties 3x900x50 149x31x8-negative 3x4099x50-bits 5x1009x50-negative 2x20016x8 "
         "19x50x50-bits 2x9001x8-ties",
         gpu="70001x33x8-ties 17x128256x50-bits"),
     timed=timed("M N k", "65536x128x8 32768x128x8 16384x128x8", "256x131072x50 128x131072x50 64x131072x50"),

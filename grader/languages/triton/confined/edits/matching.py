@@ -106,8 +106,15 @@ def _matched(
                     continue
                 weight = _weight(rule, match)
                 for written in _written_changes(match, change.steps) if weight is not None else ():
-                    yield Draft(rule.kind, weight or 0, written, rule.workaround), [
+                    yield Draft(rule.kind, weight or 0, written, rule.workaround or _in_choice(match)), [
                         (number, group) for group in _groups(rule, match)]
+
+
+def _in_choice(match: Match) -> bool:
+    """Return whether a node is in the condition that chooses between two values: an edit there may only keep a faulty
+    one from being chosen."""
+    return any(isinstance(place.parent, ast.IfExp) and place.field == "test"
+               for place in match.file.source.up(match.node))
 
 
 def _weight(rule: Rule, match: Match) -> float | None:
