@@ -14,7 +14,7 @@ from grader.judging.explain.findings import UNPROMISED, undefined
 from grader.judging.explain.wording import in_line, listed, phrases_of, place, quoted, say
 from grader.languages import FrontEnd
 from grader.languages.phrases import Phrases, fact
-from grader.plan.findings import Finding, MaskedUse, UndefinedBehaviour
+from grader.plan.findings import Finding, MaskedUse, MisalignedAccess, UndefinedBehaviour
 from grader.plan.messages import AbsentName, Refused, SkippedStatement, Why
 from grader.results.result import Detail
 from grader.results.structure import ConditionResult
@@ -105,7 +105,10 @@ def explain_remarks(
     said += [say(words, fact(f"remark.{'padded' if _is_checked(words, source, finding.line) else 'masked'}",
                              tensor=quoted(finding.tensor), line=in_line(finding.line)))
              for finding in findings if isinstance(finding, MaskedUse)]
-    latent_faults = [finding for finding in findings if isinstance(finding, UndefinedBehaviour)]
+    # A misaligned access of shared memory was made elsewhere, where it meets accesses that it would not.
+    moved = {(finding.kernel, finding.tensor) for finding in findings if isinstance(finding, MisalignedAccess)}
+    latent_faults = [finding for finding in findings
+                     if isinstance(finding, UndefinedBehaviour) and (finding.kernel, finding.tensor) not in moved]
     racing = {fault.kernel for fault in latent_faults if fault.what in ("shared", "barrier")}
     alike: dict[tuple[str, str, str], list[UndefinedBehaviour]] = {}
     for fault in latent_faults:

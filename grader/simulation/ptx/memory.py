@@ -156,6 +156,19 @@ class Spaces:
             offsets = offsets & ~np.int64(size - 1)
         return offsets
 
+    def aligned(self, m: Machine, address: Array, size: int, here: Array) -> Array:
+        """Return addresses of global memory for loads of the words of `size` bytes. Threads of `here` whose address is
+        no multiple of `size` are recorded, and get the multiple before it."""
+        crooked = (address & np.uint64(size - 1) != 0) & here
+        crooked = np.broadcast_to(crooked if m.mask is None else crooked & m.mask, m.shape)
+        if not crooked.any():
+            return address
+        wide = np.broadcast_to(address, m.shape)
+        number = int((wide[crooked][0] + _HALF) >> _APART) - 1
+        region = self.regions.get(number) or Region(np.zeros(0, np.uint8), 0, MemoryNames(""))
+        self._aligned(m, region, (wide - np.uint64(region.base)).view(np.int64), crooked, size, "load")
+        return np.where(crooked, wide & ~np.uint64(size - 1), wide)
+
     def _inside(self, m: Machine, region: Region, address: Array, size: int, way: Kind) -> list[ResolvedAccess]:
         """Return an access to memory whose bounds any compiled kernel respects. Raises Unsupported outside of it."""
         offsets = address.view(np.int64)

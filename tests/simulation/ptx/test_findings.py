@@ -210,6 +210,25 @@ def test_misaligned_vectors() -> None:
     _lines(body, [finding], "// load")
 
 
+@pytest.mark.parametrize(("by", "bytes_", "found"), [
+    ("1", "16", [(16, 4)]), ("1", "8", [(16, 4)]), ("4", "16", []),
+    # A copy of no bytes fills with zeros, and reads nowhere.
+    ("1", "0", []), ("t % 2", "t % 2 ? 0 : 16", []), ("t % 2", "t % 2 ? 16 : 0", [(16, 20)]),
+])
+def test_copies_of_a_part_are_aligned_as_whole_ones(by: str, bytes_: str, found: list[tuple[int, int]]) -> None:
+    copied = 'asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(to), "l"(from), "r"(bytes)); // copy'
+    body = f"""    __shared__ __align__(16) float s[256]; int t = threadIdx.x;
+    unsigned to = __cvta_generic_to_shared(s + 4 * t), bytes = {bytes_}; const float* from = x + 4 * t + {by};
+    {copied}
+    asm volatile("cp.async.wait_all;" ::: "memory"); y[t] = s[4 * t];
+"""
+    findings = _run(body, block=64).findings
+    assert [(one.bytes, one.offset) for one in findings if isinstance(one, MisalignedAccess)] == found
+    assert len(findings) == len(found)
+    if found:
+        _lines(body, findings, "// copy")
+
+
 def test_pointers_to_nowhere() -> None:
     (finding,) = _run("    y[threadIdx.x] = *(const float*)(long long)(n - 1024);\n").findings
     assert isinstance(finding, OutOfBounds) and finding.tensor == "" and finding.elements == 0

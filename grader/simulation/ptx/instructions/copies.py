@@ -344,7 +344,8 @@ def _cp(decoder: Decoder, instruction: ThreadInstruction) -> Run:
             values = m.spaces.load(m, "global", source(m), dtype, count)
         else:
             # Words past the source's size are zero, and are not read.
-            size, begin = real(m), source(m)
+            size = real(m)
+            begin = m.spaces.aligned(m, source(m), 4 * count, size > 0)
             values = []
             for number in range(count):
                 here = size > np.uint32(4 * number)
