@@ -67,6 +67,14 @@ class Stream:
         return hash(self.cuda_stream)
 
 
+class ExternalStream(Stream):
+    """A stand-in for torch.cuda.ExternalStream: a stream that another library has made, by its number."""
+
+    def __init__(self, stream_ptr: int, device: Any = None, **_: Any) -> None:
+        super().__init__(device)
+        self.cuda_stream = int(stream_ptr)
+
+
 class Event:
     """A stand-in for torch.cuda.Event: the event has always just happened."""
 
@@ -208,7 +216,7 @@ def install(session: Session) -> None:
     cuda.synchronize = lambda *_, **__: session.note("finish_all")
     cuda.set_device = index
     cuda._exchange_device, cuda._maybe_exchange_device = (lambda device: 0), (lambda device: 0)
-    cuda.Stream, cuda.ExternalStream, cuda.Event = Stream, Stream, Event
+    cuda.Stream, cuda.ExternalStream, cuda.Event = Stream, ExternalStream, Event
     cuda.current_stream = lambda *_, **__: _State.stream
     cuda.set_stream = lambda stream: setattr(_State, "stream", stream)
     cuda.stream = lambda stream: stream or contextlib.nullcontext()

@@ -12,17 +12,18 @@ import torch
 
 from grader.host.handles import GPU, Handle, memory_of
 from grader.host.record import session
+from grader.host.torch_cuda import ExternalStream
 from grader.languages.numba.confined import api
 from grader.plan.plan import memory_span
 
 
 class NumbaArray:
-    """A stand-in for Numba's DeviceNDArray, around a tensor."""
+    """A stand-in for Numba's DeviceNDArray, around a tensor. `stream` is that of copies which name none."""
 
     __cuda_memory__ = __cuda_ndarray__ = True
 
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = tensor
+    def __init__(self, tensor: Any, stream: Any = 0) -> None:
+        self.tensor, self.stream = tensor, stream
 
     @property
     def __handle__(self) -> Any:
@@ -89,10 +90,10 @@ class NumbaArray:
         return NumbaArray(self.tensor.view(torch_dtype(dtype)))
 
     def bind(self, stream: Any = 0) -> NumbaArray:
-        return self
+        return NumbaArray(self.tensor, stream)
 
     def split(self, section: int, stream: Any = 0) -> Iterator[NumbaArray]:
-        return (NumbaArray(part) for part in self.tensor.split(section))
+        return (NumbaArray(part, stream) for part in self.tensor.split(section))
 
     def is_c_contiguous(self) -> bool:
         return bool(self.tensor.is_contiguous())
@@ -101,22 +102,25 @@ class NumbaArray:
         return bool(self.tensor.permute(*range(self.ndim)[::-1]).is_contiguous())
 
     def __getitem__(self, key: Any) -> NumbaArray:
+        return self.getitem(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.setitem(key, value)
+
+    def getitem(self, key: Any, stream: Any = 0) -> NumbaArray:
         part = self.tensor[_index(key)]
         if not part.dim() and self.ndim:
             session().refuse("read_number", "x[i]")
-        return NumbaArray(part)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self.tensor[_index(key)] = tensor_of(value, self.tensor.dtype)
-
-    def getitem(self, key: Any, stream: Any = 0) -> NumbaArray:
-        return self[key]
+        return NumbaArray(part, stream or self.stream)
 
     def setitem(self, key: Any, value: Any, stream: Any = 0) -> None:
-        self[key] = value
+        with in_stream(stream or self.stream):
+            self.tensor[_index(key)] = tensor_of(value, self.tensor.dtype)
 
     def copy_to_device(self, ary: Any, stream: Any = 0) -> None:
-        self.tensor.copy_(tensor_of(ary, self.tensor.dtype))
+        source, stream = tensor_of(ary, self.tensor.dtype), stream or self.stream
+        with in_stream(stream):
+            self.tensor.copy_(source, non_blocking=is_asynchronous(source, stream))
 
     def copy_to_host(self, ary: Any = None, stream: Any = 0) -> NoReturn:
         session().refuse("read_values", "copy_to_host")
@@ -147,6 +151,22 @@ def _index(key: Any) -> Any:
     if isinstance(key, tuple):
         return tuple(map(_index, key))
     return operator.index(key) if hasattr(key, "__index__") and not isinstance(key, torch.Tensor) else key
+
+
+def stream_number(stream: Any) -> int:
+    """Return the number of a stream: Numba's, PyTorch's, a number or None."""
+    return int(getattr(stream, "cuda_stream", stream) or 0)
+
+
+def in_stream(stream: Any) -> ExternalStream:
+    """Return a context in which operations go to a stream. Numba does not ask for PyTorch's current one."""
+    return ExternalStream(stream_number(stream))
+
+
+def is_asynchronous(source: torch.Tensor, stream: Any) -> bool:
+    """Return whether host code does not wait for a copy of an array of its own, if that is pinned. Numba calls
+    `cuMemcpyHtoDAsync` if it is given a stream, and copies elements that lie apart to other memory before."""
+    return bool(stream) and (source.is_contiguous() or source.permute(*range(source.dim())[::-1]).is_contiguous())
 
 
 def numpy_dtype(dtype: torch.dtype) -> Any:

@@ -12,7 +12,14 @@ from grader.host.handles import GPU
 from grader.host.record import Session, session
 from grader.languages.numba.confined import api
 from grader.languages.numba.confined.planner import arrays
-from grader.languages.numba.confined.planner.arrays import NumbaArray, made, tensor_of
+from grader.languages.numba.confined.planner.arrays import (
+    NumbaArray,
+    in_stream,
+    is_asynchronous,
+    made,
+    stream_number,
+    tensor_of,
+)
 from grader.plan.streams import NON_BLOCKING
 
 # Numbers of streams, apart from PyTorch's. Streams of Numba's wait for the default stream, so the bit is not set.
@@ -146,17 +153,16 @@ class NumbaContext:
         """Do nothing: there is nothing to free."""
 
 
-def stream_number(stream: Any) -> int:
-    """Return the number of a stream: Numba's, PyTorch's, a number or None."""
-    return int(getattr(stream, "cuda_stream", stream) or 0)
-
-
 def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> NumbaArray:
     """Return an array on the device as it is, and one on the host copied there."""
     if to is not None:
         to.copy_to_device(obj, stream)
         return NumbaArray(tensor_of(to))
-    return NumbaArray(tensor_of(np.asarray(obj) if isinstance(obj, np.generic) else obj).to(GPU))
+    if isinstance(obj, NumbaArray):
+        return obj
+    source = tensor_of(np.asarray(obj) if isinstance(obj, np.generic) else obj)
+    with in_stream(stream):
+        return NumbaArray(source.to(GPU, non_blocking=is_asynchronous(source, stream)), stream)
 
 
 def as_cuda_array(obj: Any, sync: bool = True) -> NumbaArray:
@@ -183,8 +189,8 @@ def functions(context: NumbaContext) -> dict[str, Any]:
     """Return the stand-ins for functions of numba.cuda, by name."""
     return {
         "device_array": lambda shape, dtype=np.float64, strides=None, order="C", stream=0: NumbaArray(
-            made(shape, dtype, strides, order)),
-        "device_array_like": lambda ary, stream=0: NumbaArray(made(*_like(ary))),
+            made(shape, dtype, strides, order), stream),
+        "device_array_like": lambda ary, stream=0: NumbaArray(made(*_like(ary)), stream),
         "pinned_array": lambda shape, dtype=np.float64, strides=None, order="C": made(
             shape, dtype, strides, order, pinned=True),
         "pinned_array_like": lambda ary: made(*_like(ary), pinned=True),

@@ -21,8 +21,7 @@ from grader.languages.cuda.slices import EntryText, slices
 from grader.languages.cuda.source import KernelDeclaration
 from grader.languages.numba.confined import api
 from grader.languages.numba.confined.linking import ForeignError
-from grader.languages.numba.confined.planner.arrays import on_device
-from grader.languages.numba.confined.planner.driver import stream_number
+from grader.languages.numba.confined.planner.arrays import on_device, stream_number
 from grader.plan.device import occupancy
 from grader.plan.messages import Resources, kernel_key
 from grader.plan.plan import (
