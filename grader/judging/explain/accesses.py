@@ -172,7 +172,7 @@ def misplaced(seen: Sequence[TensorAccess]) -> Hint | None:
             continue
         hint = _strides(access)
         if hint is None and access.is_known:
-            hint = _programs(access)
+            hint = _programs(access, [other for other in seen if _is_beside(other, access)])
         if hint is not None:
             return hint
     return None
@@ -197,11 +197,18 @@ def _strides(access: TensorAccess) -> Hint | None:
         fact("stride.rows" if layout.down else "stride.neighbours", **layout.sizes), "stride")
 
 
-def _programs(tensor_access: TensorAccess) -> Hint | None:
-    """Return a hint if the distance between programs is not the extent of a tile; None if it is."""
+def _is_beside(other: TensorAccess, access: TensorAccess) -> bool:
+    """Return whether an access is one of those that cover the same tensor in the same launch."""
+    return other.is_known and (other.access.kernel, other.access.grid, other.access.buffer, other.access.access) == (
+        access.access.kernel, access.access.grid, access.access.buffer, access.access.access)
+
+
+def _programs(tensor_access: TensorAccess, together: Sequence[TensorAccess]) -> Hint | None:
+    """Return a hint if the distance between programs is not the extent of a tile; None if it is. `together`: this and
+    other accesses cover what a program takes, such as the first tile, which is loaded ahead of a loop, and others."""
     access, layout = tensor_access.access, tensor_access.layout
-    tile = {apart: size for _, apart, size in tensor_access.dimensions if apart}
-    extents = _extents(tensor_access, tile)
+    tile = _tile(tensor_access)
+    extents = {extent for other in together for extent in _extents(other, _tile(other))} | {_reach(together)}
     for axis, moved in enumerate(access.program_strides):
         # If a matrix has one row, programs for further rows have nothing to do.
         if moved is None or not 0 < moved < layout.total:
@@ -219,6 +226,9 @@ def _programs(tensor_access: TensorAccess) -> Hint | None:
             return tensor_access.hint(
                 fact("same_thread.seen", where=tensor_access.where, lanes=moved, name=layout.name),
                 fact("same_thread.advice"), "same thread")
+        # A compiler may make several accesses of one line.
+        if list(tile) == [1] and access.loop_stride == tile[1]:
+            tile[1] *= access.times
         sizes = " x ".join(f"{size:,}" for size in tile.values())
         return tensor_access.hint(
             fact("distance.seen", where=tensor_access.where, axis=fact("xyz"[axis]),
@@ -227,6 +237,23 @@ def _programs(tensor_access: TensorAccess) -> Hint | None:
                  width=fact("distance.width", **layout.sizes) if layout.is_matrix else "", **layout.sizes),
             fact("distance.advice", id=fact(f"program_id_{'xyz'[axis]}")), "program ids")
     return None
+
+
+def _tile(access: TensorAccess) -> dict[int, int]:
+    """Return the sizes of a tile by the distances of neighbouring lanes."""
+    return {apart: size for _, apart, size in access.dimensions if apart}
+
+
+def _reach(together: Sequence[TensorAccess]) -> int:
+    """Return the elements from the first to the last one that accesses reach in a program; 0 if they leave a gap."""
+    begin = end = min(access.access.first for access in together)
+    for access in sorted(together, key=lambda access: access.access.first):
+        if access.access.first > end:
+            return 0
+        steps = [(size - 1) * apart for apart, size in _tile(access).items()]
+        steps.append((access.access.times - 1) * (access.access.loop_stride or 0))
+        end = max(end, access.access.first + sum(step for step in steps if step > 0) + 1)
+    return end - begin
 
 
 def _extents(tensor_access: TensorAccess, tile: Mapping[int, int]) -> set[int]:

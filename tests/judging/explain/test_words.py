@@ -216,6 +216,22 @@ def test_a_thread_may_have_a_part_for_itself() -> None:
         assert misplaced([TensorAccess(four, layout, {"cols": 4099}, 5, "", words)]) is None
 
 
+@pytest.mark.parametrize(("moved", "loop", "said"), [
+    (2048, 512, ""), (512, 512, ""), (4096, 512, "covers 512 elements"), (2048, 640, "covers 512 elements")])
+def test_accesses_of_a_tensor_cover_what_a_program_takes_together(moved: int, loop: int, said: str) -> None:
+    # The first of four tiles is loaded ahead of a loop, and each tile in four instructions.
+    ahead = Access(
+        access="load", kernel="k", line=2, tensor="x", buffer=0, grid=(3, 1, 1), tile=[128], first=0,
+        lane_strides=[1], program_strides=(moved, None, None), even=True, loop_stride=128, times=4, live=[128],
+        last=[128])
+    looped = ahead.model_copy(update={"line": 5, "first": loop, "times": 12})
+    words = languages.by_suffix(".py").phrases
+    layout = Layout(name="x", is_output=False, down="", across="n", rows=1, columns=12288)
+    hint = misplaced([TensorAccess(access, layout, {"n": 12288}, 9, "", words) for access in (ahead, looped)])
+    assert (hint is None) == (not said)
+    assert hint is None or said in hint.text(words)
+
+
 def test_a_row_of_constant_length_has_no_name() -> None:
     access = Access(
         access="store", kernel="k", line=2, tensor="out", buffer=1, grid=(67, 1, 1), tile=[256], first=0,
