@@ -21,7 +21,7 @@ from grader.judging.running.simulation import CallResult, Simulation
 from grader.judging.running.time_budget import USED_UP, TimeBudget
 from grader.languages.phrases import Phrases, fact
 from grader.plan.messages import CannotSimulate
-from grader.plan.plan import Launch, Plan
+from grader.plan.plan import Launch, Plan, touched_buffers
 
 # The most elements of an output that is run whole because each element takes all of the input.
 MOST_WHOLE = 1 << 21
@@ -84,17 +84,23 @@ def sample_case(
 def _output(
     view: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str
 ) -> SampledCase:
-    sample = SampledCase(case)
+    sample, setup, stored = SampledCase(case), plan.setup, set[int]()
     for call, operations in enumerate(plan.calls()):
-        part = plan.model_copy(update={"first": operations, "steady": None})
+        part = plan.model_copy(update={"setup": setup, "first": operations, "steady": None})
         try:
-            sample = Sample(view, case, part, simulation, draws, source, call).take()
+            taken = Sample(view, case, part, simulation, draws, source, call, earlier=stored)
+            sample = taken.take()
         except SamplingError as unsampled:
             return SampledCase(case, unsampled=str(unsampled))
         except SampleEnd as wrong:
             return SampledCase(case, detail=wrong.detail)
         if sample.detail is not None:
             break
+        # The steady call uses what the first call put into memory that is kept: host code's part of it is put there
+        # again, launches are not made again.
+        stored = taken.stored
+        setup = [*setup, *(operation for operation in operations if not isinstance(operation, Launch)
+                           and not any(plan.buffers[buffer].given for buffer in touched_buffers(operation)))]
     return sample
 
 

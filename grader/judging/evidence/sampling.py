@@ -4,7 +4,7 @@ inputs, and the elements around the places are compared with the right answer.""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -102,13 +102,15 @@ def wrong_part(
 
 class Sample:
     """A sample of one output of a call of a case, which `take` takes. With `warps` it also counts what warps do in the
-    run that is compared: `launched` has that run's traffic. Raises SamplingError and SampleEnd."""
+    run that is compared: `launched` has that run's traffic. `stored` are the buffers that its launches store to,
+    `earlier` those of the call before it. Raises SamplingError and SampleEnd."""
 
     def __init__(
         self, assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str,
-        call: int, *, warps: bool = False,
+        call: int, *, warps: bool = False, earlier: Collection[int] = (),
     ) -> None:
         self.warps, self.launched = warps, list[LaunchTraffic]()
+        self.stored, self._earlier = set[int](), frozenset(earlier)
         self._words = phrases_of(assignment, source)
         self.fills, first = last_fill(assignment, plan)
         self.plan = plan.model_copy(update={"first": first})
@@ -222,7 +224,8 @@ class Sample:
         given = Counter(number for launch in self.launches for number in buffers_of(launch))
         own = {number for number, buffer in enumerate(self.plan.buffers)
                if buffer.given in self.updates and given[number] == 1}
-        if by_kind["atomic"] or by_kind["load"] & by_kind["store"] - own or any(
+        self.stored |= by_kind["store"] | by_kind["atomic"]
+        if by_kind["atomic"] or by_kind["load"] & (by_kind["store"] | self._earlier) - own or any(
             isinstance(finding, UnwrittenAccess) and finding.space == "global" for finding in simulated.findings
         ):
             raise SamplingError("shared")
