@@ -3,8 +3,8 @@ there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from random import Random
 
@@ -45,12 +45,14 @@ class SamplingError(Exception):
 @dataclass(frozen=True)
 class DrawnBlock:
     """A block of the output, as rows and columns. `stored` (bool, of the block's shape) marks the elements that one
-    program stores; `alone`: the block is one element, and no program stores it."""
+    program stores; `alone`: the block is one element, and no program stores it, which is a `guess` if it follows from
+    what some programs store."""
 
     rows: slice
     columns: slice
     stored: Tensor
     alone: bool = False
+    guess: bool = False
 
 
 Drawn = tuple[list[list[int]], list[DrawnBlock]]
@@ -99,6 +101,7 @@ class Sampler:
         self._launches = [operation for operation in plan.first if isinstance(operation, Launch)]
         self._totals = [prod(launch.grid) for launch in self._launches]
         self._rules, self._most = self._sampled()
+        self._places = self._drawn_places()
 
     @property
     def run(self) -> int:
@@ -134,16 +137,19 @@ class Sampler:
         shown = shown if len(shown) + SECRET <= most else {0, total - 1}
         return sorted(shown | {self._random.randrange(total) for _ in range(SECRET)})
 
-    def draw(self) -> Drawn:
-        """Return the programs to run and the blocks to compare, by the first way that finds programs of some places.
-        Raises SamplingError if none does."""
+    def draws(self) -> Iterator[Drawn]:
+        """Yield the programs to run and the blocks to compare, by each way that finds programs of some places. A later
+        way is for what is wrong by a guess. Raises SamplingError behind the last."""
+        for way in (self._by_rules, self._by_all, self._by_programs):
+            if (drawn := way(self._places)) is not None:
+                yield drawn
+        raise SamplingError("unplain")
+
+    def _drawn_places(self) -> list[int]:
+        """Return secret places, then the first and the last element."""
         size, several = prod(self._shape), self._most > 1 or self._factor > 1
         places = [self._random.randrange(size) for _ in range((2 if self._inner else 1) * SECRET if several else 1)]
-        places += [0, size - 1] if several and not self._inner else []
-        for way in (self._by_rules, self._by_all, self._by_programs):
-            if (drawn := way(places)) is not None:
-                return drawn
-        raise SamplingError("unplain")
+        return places + ([0, size - 1] if several and not self._inner else [])
 
     def _by_rules(self, places: Sequence[int]) -> Drawn | None:
         """Find the programs that store these places by the rules of all launches. None if some launch keeps to no rule.
@@ -165,7 +171,7 @@ class Sampler:
         blocks: list[DrawnBlock] = []
         for place, launch in last.items():
             stored = rules[launch].samples[rules[launch].stores(place)[0]] if launch >= 0 else None
-            self._put(blocks, place, stored, rules[launch + 1 :])
+            self._put(blocks, place, stored, rules[launch + 1 :], guess=not all(rule.whole for rule in rules))
         # If all programs of a launch were run, all run again: they may correct what an earlier launch stores.
         return [sorted(rule.samples if rule.whole else {program for place in places for program in rule.stores(place)})
                 for rule in rules], blocks
@@ -182,13 +188,14 @@ class Sampler:
         return launches
 
     def _by_all(self, places: Sequence[int]) -> Drawn | None:
-        """Find the programs that store the first of these places by a run of all programs of a single launch. None if
-        there are several launches, or that takes too long."""
+        """Find the programs that store the secret ones of these places, and those that no program seems to store, by a
+        run of all programs of a single launch. None if there are several launches, or that takes too long."""
         if len(self._launches) > 1 or self._each * self._totals[0] > EVERY:
             return None
         (x, y, _), item, (rule,) = self._launches[0].grid, self._item, self._rules
         chosen, blocks = set[int](), list[DrawnBlock]()
-        for place in places[:SECRET]:
+        seeming = [place for place in places[SECRET:] if rule.known and not rule.stores(place)]
+        for place in (*places[:SECRET], *seeming):
             stored = self._simulate(Watch(stores=[place * item]), None, EVERY).stored
             writers = [stores.program[0] + x * (stores.program[1] + y * stores.program[2]) for stores in stored[-1:]]
             if new := [writer for writer in writers if writer not in rule.samples]:
@@ -225,10 +232,11 @@ class Sampler:
         return all(rule.known for rule in self._rules)
 
     def _put(
-        self, blocks: list[DrawnBlock], place: int, stored: Array | None, later: Sequence[StoreRule] = ()
+        self, blocks: list[DrawnBlock], place: int, stored: Array | None, later: Sequence[StoreRule] = (), *,
+        guess: bool = False,
     ) -> None:
         """Add the block around a place, unless it meets another one."""
-        block = self._block(place, stored, later)
+        block = replace(self._block(place, stored, later), guess=guess and stored is None)
         # Blocks in the same rows or columns take the same inputs: contents drawn for one would change what is right in
         # the other.
         if not any(_meet(block.rows, drawn.rows)
@@ -250,17 +258,25 @@ class Sampler:
                  for program, parts in programs.items()} for programs in stores]
 
     def missing(self) -> Hint | None:
-        """Return the hint about programs that together are too few to write the whole output; None if they may
-        suffice."""
+        """Return the hint about programs that together are too few to write the whole output: all were run, and some
+        drawn place was not stored. None if they may suffice."""
         rules = self._rules
         if self._most == 1 or self._some_filled:
             return None
         reached, total = sum(rule.total * rule.most for rule in rules), prod(self._shape)
-        if reached >= total:
+        if reached >= total or not (all(rule.whole for rule in rules) or self._some_unstored()):
             return None
         programs = sum(rule.total for rule in rules if rule.most) or sum(self._totals)
         return Hint(fact("sample.missing", programs=programs, total=total, name=self._assignment.output.name,
                          most=max(rule.most for rule in rules)), fact("sample.enough"))
+
+    def _some_unstored(self) -> bool:
+        """Return whether a run of all programs shows a drawn place that none stores; False if that takes too long."""
+        if self._each * sum(self._totals) > EVERY:
+            return False
+        places = sorted(set(self._places))
+        simulated = self._simulate(Watch(stores=[place * self._item for place in places]), None, EVERY)
+        return sum(stores.elements for stores in simulated.stored) < len(places)
 
     def _block(self, at: int, stored: Array | None, later: Sequence[StoreRule]) -> DrawnBlock:
         """Return the block around the element `at`: of the elements that a program has `stored`, those that no `later`

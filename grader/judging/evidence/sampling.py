@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
@@ -100,6 +100,10 @@ def wrong_part(
         "wrong": int(wrong.sum()), "total": comparison.total})
 
 
+class _WrongByGuess(Exception):
+    """An element is wrong if no program stores it, but a program that has not been run may."""
+
+
 class Sample:
     """A sample of one output of a call of a case, which `take` takes. With `warps` it also counts what warps do in the
     run that is compared: `launched` has that run's traffic. `stored` are the buffers that its launches store to,
@@ -134,8 +138,10 @@ class Sample:
         programs = sum(self.totals)
         if (missing := drawing.missing()) is not None:
             return SampledCase(self.case, drawing.run, programs, detail=missing.detail(self._words, "unwritten"))
-        chosen, blocks = drawing.draw()
-        return SampledCase(self.case, len(blocks), programs, detail=self._run(chosen, blocks))
+        for chosen, blocks in drawing.draws():
+            with suppress(_WrongByGuess):
+                return SampledCase(self.case, len(blocks), programs, detail=self._run(chosen, blocks))
+        raise AssertionError("`draws` ends in an error")
 
     def _run(self, chosen: list[list[int]], blocks: Sequence[DrawnBlock]) -> Detail | None:
         """Run programs on inputs for these blocks. Returns what is wrong there, None if nothing is."""
@@ -156,7 +162,7 @@ class Sample:
             detail = explain_findings(self.assignment, self.source, [
                 finding for finding in again.findings if isinstance(finding, OutOfBounds | Assertion)
                 or (isinstance(finding, UndefinedBehaviour) and finding.what in ("shared", "divergent"))])
-            for block, inputs in zip(blocks, before, strict=True):
+            for block, inputs in sorted(zip(blocks, before, strict=True), key=lambda pair: pair[0].guess):
                 detail = detail or self._compared(output, block, inputs)
             unset = next((finding for finding in again.findings if isinstance(finding, UnwrittenAccess)), None)
             # A read of unwritten memory counts beside a wrong answer alone, since its value may go unused.
@@ -274,6 +280,8 @@ class Sample:
             view = view.model_copy(update={"oracle": partial(view.oracle, **{name: finite(got)})})
         comparison = compare_unchecked(got, *answer_and_tolerance(view, inputs))
         wrong = comparison.wrong & block.stored.reshape(comparison.wrong.shape)
+        if block.guess and bool(wrong.any()):
+            raise _WrongByGuess
         return self._wrong_block(comparison, wrong, block) if bool(wrong.any()) else None
 
     def _wrong_block(self, comparison: Comparison, wrong: Tensor, block: DrawnBlock) -> Detail:

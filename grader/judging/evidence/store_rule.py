@@ -103,13 +103,14 @@ class StoreRule:
                 yield begins[::-1]
 
     def _tiles(self, largest: Array) -> Iterator[tuple[tuple[int, int], tuple[int, ...]]]:
-        """Yield the extents of the tile that the largest sample fills, with the shape that it is a tile of: all
-        elements in one row, or the output as a batch of matrices."""
+        """Yield the extents of the tile that the largest sample fills without gaps, with the shape that it is a tile
+        of: all elements in one row, or the output as a batch of matrices."""
         if largest[-1] - largest[0] + 1 == largest.size:
             yield (1, largest.size), (1, 1, prod(self.shape))
         width = self.shape[-1]
         rows, columns = (np.unique(numbers) for numbers in (largest // width, largest % width))
-        if len(self.shape) > 1 and rows.size * columns.size == largest.size:
+        if len(self.shape) > 1 and rows.size * columns.size == largest.size == (np.ptp(rows) + 1) * (
+                np.ptp(columns) + 1):
             yield (rows.size, columns.size), (1, *self.shape)
 
 
