@@ -27,8 +27,6 @@ from grader.kit.products import spot_check, sums_in_fp16, tolerance
 
 STEPS = (16, 32, 64, 128)
 """Blocks of K that mistaken sums are made of."""
-SHARES = (2, 3, 4, 8)
-"""Numbers of programs that share K."""
 RANGES = {"mixed": 1.0, "large": 1500.0, "tiny": 2.0**-15}
 """Size of a typical element of out: in "large" the products pass what fp16 can hold, in "tiny" they fall below it."""
 
@@ -75,19 +73,15 @@ def _summed_to(size: int) -> Callable[[Tensor, Tensor], Tensor | None]:
 
 # What is added of K instead of all of it.
 WRONG_PARTS: tuple[tuple[str, tuple[int, ...], str, Callable[[int, int], slice]], ...] = (
-    ("last block missing", STEPS,
-     "The end of K is missing: the loop over K needs {{steps_of_k}} steps, and in the last one both loads "
-     "{{masked_load}}; shares of the steps are rounded up as well.",
+    ("last block missing", STEPS, "The end of K is missing: the loop over K needs {{steps_of_k}} steps, and in the "
+     "last one both loads {{masked_load}}; shares of the steps are rounded up as well.",
      lambda k, step: slice(0, k // step * step)),
-    ("rest of {step} shares missing", SHARES,
-     "The last products of K are missing: {step} shares of K // {step} products leave the rest of K out. Round the "
-     "share up, and let the loads of the last share end at K.",
-     lambda k, step: slice(0, k // step * step)),
+    ("rest of {step} shares missing", (4, 8), "The end of K is missing: {step} shares of K // {step} products leave a "
+     "rest. Round the share up, and mask what lies past K.", lambda k, step: slice(0, k // step * step)),
     ("first block missing", STEPS, "The first block of K is missing: the loop over K begins at 0.",
      lambda k, step: slice(min(k, step), k)),
-    ("first {step} of K only", STEPS,
-     "Only the first {step} products of K were added, one block: does the loop over K run to its end, and do both "
-     "tiles move along K in it?", lambda k, step: slice(0, step)),
+    ("first {step} of K only", STEPS, "Only the first {step} products of K were added, one block: does the loop over K "
+     "run to its end, and do both tiles move along K in it?", lambda k, step: slice(0, step)),
     ("last block only", STEPS, "Only the last block of K remains: add to the accumulator, do not replace it.",
      lambda k, step: slice((k - 1) // step * step, k)),
 )
@@ -97,9 +91,8 @@ def _wrong_parts() -> Iterator[Mistake]:
     for name, steps, hint, part in WRONG_PARTS:
         for step in steps:
             def answer(a: Tensor, b: Tensor, _part: Callable[[int, int], slice] = part, _step: int = step) -> Any:
-                added = a[:, _part(a.shape[1], _step)]
-                return None if added.shape == a.shape else added.double() @ b[_part(a.shape[1], _step)].double()
-
+                added = _part(a.shape[1], _step)
+                return None if a[:, added].shape == a.shape else a[:, added].double() @ b[added].double()
             yield Mistake(name=name.format(step=step), hint=hint.format(step=step), answer=answer)
 
 
@@ -136,7 +129,6 @@ ASSIGNMENT = assignment(
          lambda a, b: b.double() @ a.double() if a.shape == b.shape[::-1] == b.shape else None),
         ("out transposed", "The product is right but stored transposed: element (i, j) of out lies at i · N + j.",
          _transposed_out),
-        # What split-K leaves where the second half of K is stored over the first.
         ("half of K overwritten", "Only the second half of K is in the result: {program}s that share K must add their "
          "parts, not store them over one another.",
          lambda a, b: a[:, (a.shape[1] + 1) // 2 :].double() @ b[(a.shape[1] + 1) // 2 :].double()),
