@@ -61,7 +61,7 @@ ASSIGNMENT = assignment(
            "numba": "rmsnorm_vector(x, weight, eps, out)"},
     oracle=oracle,
     cases=cases(
-        "N", "1 7-tiny 31 1009-tiny 1024 4099 16411-extreme 131120-tiny", gpu="1179664 7999993-extreme 16777219"),
+        "N", "1 7-tiny 31 1009-tiny 1024 4099 16411-extreme 131120-tiny", gpu="1048576 7999993-extreme 16777219"),
     # 16 MiB a slot of the first: no device is too small.
     timed=timed("N", "1048576", "16777216 8388608 4194304"),
     structure={"reads_at_most": 2.2, "writes_at_most": 1.1, "coalesced": True, "launches_at_most": 2},

@@ -88,7 +88,8 @@ def _output(
     for call, operations in enumerate(plan.calls()):
         part = plan.model_copy(update={"setup": setup, "first": operations, "steady": None})
         try:
-            taken = Sample(view, case, part, simulation, draws, source, call, earlier=stored)
+            taken = Sample(view, case, part, simulation, draws, source, call)
+            taken.earlier = stored
             sample = taken.take()
         except SamplingError as unsampled:
             return SampledCase(case, unsampled=str(unsampled))

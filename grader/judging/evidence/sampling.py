@@ -4,7 +4,7 @@ inputs, and the elements around the places are compared with the right answer.""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -111,10 +111,10 @@ class Sample:
 
     def __init__(
         self, assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str,
-        call: int, *, warps: bool = False, earlier: Collection[int] = (),
+        call: int, *, warps: bool = False,
     ) -> None:
         self.warps, self.launched = warps, list[LaunchTraffic]()
-        self.stored, self._earlier = set[int](), frozenset(earlier)
+        self.stored, self.earlier = set[int](), set[int]()
         self._words = phrases_of(assignment, source)
         self.fills, first = last_fill(assignment, plan)
         self.plan = plan.model_copy(update={"first": first})
@@ -231,7 +231,7 @@ class Sample:
         own = {number for number, buffer in enumerate(self.plan.buffers)
                if buffer.given in self.updates and given[number] == 1}
         self.stored |= by_kind["store"] | by_kind["atomic"]
-        if by_kind["atomic"] or by_kind["load"] & (by_kind["store"] | self._earlier) - own or any(
+        if by_kind["atomic"] or by_kind["load"] & (by_kind["store"] | self.earlier) - own or any(
             isinstance(finding, UnwrittenAccess) and finding.space == "global" for finding in simulated.findings
         ):
             raise SamplingError("shared")
