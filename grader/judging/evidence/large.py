@@ -89,8 +89,7 @@ def _output(
         part = plan.model_copy(update={"setup": setup, "first": operations, "steady": None})
         try:
             taken = Sample(view, case, part, simulation, draws, source, call)
-            taken.earlier = stored
-            sample = taken.take()
+            sample = taken.take(stored)
         except SamplingError as unsampled:
             return SampledCase(case, unsampled=str(unsampled))
         except SampleEnd as wrong:

@@ -4,7 +4,7 @@ inputs, and the elements around the places are compared with the right answer.""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -106,15 +106,15 @@ class _WrongByGuess(Exception):
 
 class Sample:
     """A sample of one output of a call of a case, which `take` takes. With `warps` it also counts what warps do in the
-    run that is compared: `launched` has that run's traffic. `stored` are the buffers that its launches store to,
-    `earlier` those of the call before it. Raises SamplingError and SampleEnd."""
+    run that is compared: `launched` has that run's traffic. `stored` are the buffers that its launches store to. Raises
+    SamplingError and SampleEnd."""
 
     def __init__(
         self, assignment: Assignment, case: Case, plan: Plan, simulation: Simulation, draws: Draws, source: str,
         call: int, *, warps: bool = False,
     ) -> None:
         self.warps, self.launched = warps, list[LaunchTraffic]()
-        self.stored, self.earlier = set[int](), set[int]()
+        self.stored, self._earlier = set[int](), frozenset[int]()
         self._words = phrases_of(assignment, source)
         self.fills, first = last_fill(assignment, plan)
         self.plan = plan.model_copy(update={"first": first})
@@ -127,7 +127,9 @@ class Sample:
         self.random = draws.random(case, "large", call)
         self.factor = SMALL_CASE_FACTOR if case in assignment.cases_for("cpu") else 1
 
-    def take(self) -> SampledCase:
+    def take(self, earlier: Collection[int] = ()) -> SampledCase:
+        """Take the sample. The call before this one has stored to the buffers `earlier`."""
+        self._earlier = frozenset(earlier)
         self._check_plan()
         if self.assignment.renew is not None:
             return self._run_whole()
@@ -231,7 +233,7 @@ class Sample:
         own = {number for number, buffer in enumerate(self.plan.buffers)
                if buffer.given in self.updates and given[number] == 1}
         self.stored |= by_kind["store"] | by_kind["atomic"]
-        if by_kind["atomic"] or by_kind["load"] & (by_kind["store"] | self.earlier) - own or any(
+        if by_kind["atomic"] or by_kind["load"] & (by_kind["store"] | self._earlier) - own or any(
             isinstance(finding, UnwrittenAccess) and finding.space == "global" for finding in simulated.findings
         ):
             raise SamplingError("shared")

@@ -42,7 +42,8 @@ def explain_unwritten(called: ExplainedCall) -> Detail | None:
         name = pattern = "returned"
     elif copies and not launches:
         name = pattern = "no copy"
-    elif launches and any(touched_buffers(operation) & called.outputs for operation in called.plan.first):
+    elif launches and any(isinstance(operation, Launch) and touched_buffers(operation) & called.outputs
+                          for operation in called.plan.first):
         name = pattern = "passed before"
     elif launches:
         name = "not passed"

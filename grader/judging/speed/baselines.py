@@ -49,7 +49,8 @@ class Baselines:
         self._fork_server = fork_server
         self._executor: Executor | None = None
         self._loaded: dict[tuple[str, str, str], int] = {}
-        # By a thread that lives as long as the lane: the system ends a thread's processes with the thread.
+        # The fork server starts here, in a thread that lives as long as the lane: the system ends a thread's processes
+        # with the thread.
         _ = fork_server.handle
         self._first = Thread(target=self._begin, daemon=True)
         self._first.start()

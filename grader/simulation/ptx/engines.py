@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from grader.simulation.ptx.machine import Machine
 
 
-_HALF = 1 << (APART - 1)
-
 Copy = Callable[["Machine", "ThreadIndices"], None]
 
 
@@ -59,8 +57,7 @@ def global_place(
     inside; wanted ones outside of memory are recorded."""
     address = min(address, 1 << 62)
     # A tensor map may be a parameter.
-    region = m.spaces.parameters if address >= PARAM else m.spaces.regions.get(
-        (address + _HALF >> APART) - 1) or Region(np.zeros(0, np.uint8), 0, MemoryNames(""))
+    region = m.spaces.parameters if address >= PARAM else m.spaces.region_around(address)
     at = (address - region.base + offsets)[None]
     inside = (at >= 0) & (at + item <= region.raw.size)
     if not (inside | ~wanted).all():

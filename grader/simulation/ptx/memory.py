@@ -156,6 +156,12 @@ class Spaces:
             offsets = offsets & ~np.int64(size - 1)
         return offsets
 
+    def region_around(self, address: int) -> Region:
+        """Return the region of global memory around an address, which may lie outside of it; an empty one if none is
+        near."""
+        number = (address + int(_HALF) >> APART) - 1
+        return self.regions.get(number) or Region(np.zeros(0, np.uint8), 0, MemoryNames(""))
+
     def aligned(self, m: Machine, address: Array, size: int, here: Array) -> Array:
         """Return addresses of global memory for loads of the words of `size` bytes. Threads of `here` whose address is
         no multiple of `size` are recorded, and get the multiple before it."""
@@ -164,8 +170,7 @@ class Spaces:
         if not crooked.any():
             return address
         wide = np.broadcast_to(address, m.shape)
-        number = int((wide[crooked][0] + _HALF) >> _APART) - 1
-        region = self.regions.get(number) or Region(np.zeros(0, np.uint8), 0, MemoryNames(""))
+        region = self.region_around(int(wide[crooked][0]))
         self._aligned(m, region, (wide - np.uint64(region.base)).view(np.int64), crooked, size, "load")
         return np.where(crooked, wide & ~np.uint64(size - 1), wide)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from grader.languages.triton.confined.edits.matching import Condition, Match, keyword_of
+from grader.languages.triton.confined.edits.matching import Condition, Match, in_test, keyword_of
 from grader.languages.triton.confined.edits.units import called, is_spread
 from grader.plan.messages import GivenTensor
 
@@ -101,8 +101,7 @@ def in_operator(m: Match) -> bool:
 
 def in_condition(m: Match) -> bool:
     """Return whether a node is in the condition of an `if`."""
-    return any(isinstance(place.parent, ast.If | ast.IfExp) and place.field == "test"
-               for place in m.file.source.up(m.node))
+    return in_test(m, ast.If | ast.IfExp)
 
 
 def no_pointer(m: Match) -> bool:

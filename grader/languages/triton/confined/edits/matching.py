@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
+from types import UnionType
 from typing import NamedTuple, cast
 
 from grader.languages.drafts import Change, Draft, Rule, grouped
@@ -105,16 +106,15 @@ def _matched(
                 if not fits(change.pattern, match, node) or not rule.when(match):
                     continue
                 weight = _weight(rule, match)
+                # Where a value is chosen by a condition, an edit of it may only keep a faulty one from being chosen.
                 for written in _written_changes(match, change.steps) if weight is not None else ():
-                    yield Draft(rule.kind, weight or 0, written, rule.workaround or _in_choice(match)), [
+                    yield Draft(rule.kind, weight or 0, written, rule.workaround or in_test(match, ast.IfExp)), [
                         (number, group) for group in _groups(rule, match)]
 
 
-def _in_choice(match: Match) -> bool:
-    """Return whether a node is in the condition that chooses between two values: an edit there may only keep a faulty
-    one from being chosen."""
-    return any(isinstance(place.parent, ast.IfExp) and place.field == "test"
-               for place in match.file.source.up(match.node))
+def in_test(match: Match, kinds: type[ast.AST] | UnionType) -> bool:
+    """Return whether a node is in the condition of a node of these kinds."""
+    return any(isinstance(place.parent, kinds) and place.field == "test" for place in match.file.source.up(match.node))
 
 
 def _weight(rule: Rule, match: Match) -> float | None:
