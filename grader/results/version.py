@@ -54,9 +54,9 @@ JUDGE_CHANGES = {
         "its flag, and the return of blocks that store nothing, and ask how a name is spelt that a language lacks.",
     22: "A bulk copy or wgmma of what threads have stored, without a fence between, fails: an H200 was seen to take "
         "old values. Copies of 16 bytes are checked for their alignment with a source size, too, and copies of pinned "
-        "memory in every language follow their streams. Each assignment has a size that 16 divides and no block does. "
-        "A gap at a large size counts once all programs have run. A time limit at a size that no simulator runs names "
-        "the line where programs wait for each other.",
+        "memory in every language follow their streams. Assignments have a size that 4, 8 or 16 divide and no block "
+        "does. A gap at a large size counts once all programs have run. A time limit at a size that no simulator runs "
+        "names the line where programs wait for each other.",
 }
 """Changes of the judge, by its version."""
 
