@@ -85,7 +85,8 @@ def test_each_call_is_looked_at_by_itself() -> None:
     made = plan(launch(X, OUT), steady=[launch(X, OWN)])
     assert unwritten(made, 0) is None
     detail = unwritten(made, 1)
-    assert detail is not None and "the second one passes it to none" in detail.message
+    assert detail is not None
+    assert "out is passed to a launch in the first call, and to none in the second" in detail.message
 
 
 def test_the_reason_is_told_with_the_figures_of_the_output() -> None:
