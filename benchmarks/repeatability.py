@@ -1,13 +1,14 @@
 """Repeatability of a grade: the speed of our reference, measured many times, by thresholds far off and near.
 
     .venv/bin/python -m benchmarks.repeatability [--runs 50] [--only silu] [--cases 1] [--thresholds usual,near]
-        [--hog none|cpu|gpu]
+        [--hog none|cpu|gpu|lane]
 
 Every run plans, compiles and times each timed case, as in a grading. Near thresholds are measured
 where the reference's ratio lies between two percents of the points, "edge"; "near" are the points of the same times
 with a target that is just that ratio, and "again" is the edge with the share before known, as when a submission is
 graded again into the same folder. `--hog` has other programs at work, on every core or on the GPU, strangers to the
-grader; `--cases` leaves timed cases out. Prints a Markdown table, of the runs so far when interrupted.
+grader, or another lane that grades the reference all the time and shares the GPU's lock; `--cases` leaves timed cases
+out. Prints a Markdown table, of the runs so far when interrupted.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -33,6 +35,7 @@ from grader.course.course import Course, Threshold, read_course
 from grader.errors import InfrastructureError
 from grader.grading.calibrate import time_cases
 from grader.home import ROOT
+from grader.judging.running.gpu_lock import GPU_LOCK
 from grader.judging.running.lane import LANE
 from grader.judging.speed.fitness import take, uuid_of
 from grader.results.estimate import Estimate, combine, points_share
@@ -60,7 +63,25 @@ while True:
 """
 
 
-HOGS = {"none": "nothing", "cpu": "a program on every core", "gpu": "another program on the GPU"}
+LANE_HOG = """
+import itertools
+from grader.course.course import Course
+from grader.course.submission import Submission
+from grader.grading.job import read_job
+from grader.grading.lanes import LocalLanes
+from grader.home import ROOT
+
+def jobs():
+    for seed in itertools.count():
+        yield read_job(Submission("hog", ROOT / "reference", "hog"), Course(), NAMES, "cuda", seed=seed)
+
+NAMES = ("silu", "rmsnorm_vector", "rmsnorm_matrix", "copy_first_column", "transpose", "gemm")
+with LocalLanes([{"CUDA_VISIBLE_DEVICES": "0"}]) as lanes:
+    for outcome in lanes.grade(jobs(), 1):
+        print(outcome.error or outcome.result.seconds, flush=True)
+"""
+HOGS = {"none": "nothing", "cpu": "a program on every core", "gpu": "another program on the GPU",
+        "lane": "another lane on the GPU"}
 
 
 def main() -> None:
@@ -80,7 +101,7 @@ def main() -> None:
     print("| submission | thresholds | runs | not measured | ratio | standard deviation | lowest to highest "
           "| blocks a case | seconds a run | points of 40 |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    with _hogs(options.hog):
+    with _hogs(options.hog) if options.hog != "lane" else _beside_lane():
         for name in options.only.split(","):
             assignment = catalogue.assignments()[name]
             few = assignment.model_copy(update={"timed": assignment.timed[: options.cases]})
@@ -149,6 +170,20 @@ def _timings(assignment: Assignment, course: Course, threshold: Threshold) -> li
     except InfrastructureError as error:
         print(f"not measured: {error}", file=sys.stderr)
         return None
+
+
+@contextmanager
+def _beside_lane() -> Iterator[None]:
+    """Have another lane at work on the GPU, from the end of its first grading."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ[GPU_LOCK] = f"{folder}/gpu"
+        with subprocess.Popen([sys.executable, "-c", LANE_HOG], stdout=subprocess.PIPE, text=True) as hog:
+            try:
+                assert hog.stdout is not None
+                print(f"the other lane's first grading took {hog.stdout.readline().strip()} s", file=sys.stderr)
+                yield
+            finally:
+                hog.terminate()
 
 
 @contextmanager

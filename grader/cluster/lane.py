@@ -1,4 +1,4 @@
-"""The command `lane`: one process with a dask worker and a lane of ours for each GPU or each core.
+"""The command `lane`: one process with a dask worker for each lane of ours, on each GPU or each core.
 
 The worker's only thread runs each job in the lane's own process, with the same code as a grading on one machine. That
 code reports a grading process that dies, and replaces it. A lane grades only for processes with the same versions and
@@ -67,17 +67,17 @@ def run(at: Endpoint, jobs: int, say: Callable[[str], None]) -> bool:
         measured = isolation.measure()
     except InfrastructureError as error:
         raise UserError(str(error)) from None
-    places = _places(jobs)
-    for number, environment in enumerate(places):
-        name = f"{socket.gethostname()}-{os.getpid()}-{number}"
-        _lanes[name] = _WorkerLane(name, LocalLanes([environment], measured, sharing=len(places)), measured)
-    try:
-        with temporary.folder("lane") as folder:
+    with temporary.folder("lane") as folder:
+        places = _places(jobs, folder)
+        for number, environment in enumerate(places):
+            name = f"{socket.gethostname()}-{os.getpid()}-{number}"
+            _lanes[name] = _WorkerLane(name, LocalLanes([environment], measured, sharing=len(places)), measured)
+        try:
             return asyncio.run(_run(at, str(folder), say))
-    finally:
-        _leaving.set()
-        for lane in _lanes.values():
-            lane.pool.end()
+        finally:
+            _leaving.set()
+            for lane in _lanes.values():
+                lane.pool.end()
 
 
 async def _run(at: Endpoint, folder: str, say: Callable[[str], None]) -> bool:
@@ -115,10 +115,10 @@ async def _leave(worker: Worker) -> None:
     await worker.close(timeout=LEAVE_SECONDS, executor_wait=False)
 
 
-def _places(jobs: int) -> list[dict[str, str]]:
-    """Return the environment of each lane: with GPUs, one that shows a lane only its own GPU; else an empty one."""
-    cards = [gpu.environment for gpu in gpus.present()]
-    return cards or [{} for _ in range(jobs or len(os.sched_getaffinity(0)))]
+def _places(jobs: int, locks: Path) -> list[dict[str, str]]:
+    """Return the environment of each lane: with GPUs, one that shows a lane only its own GPU; else an empty one. Lanes
+    hold locks in the folder `locks`."""
+    return gpus.lanes(gpus.present(), locks) or [{} for _ in range(jobs or len(os.sched_getaffinity(0)))]
 
 
 def introduce(survey: Survey, device: str, names: tuple[str, ...]) -> dict[str, Any]:

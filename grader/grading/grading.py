@@ -12,6 +12,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from itertools import cycle
 from typing import TypeVar
@@ -32,6 +33,7 @@ from grader.judging.plans.toolchain import COMPILE_SECONDS
 from grader.judging.prepared import Prefetch, PreparedTask, Task
 from grader.judging.repair.search import repaired
 from grader.judging.running.lane import LANE
+from grader.judging.speed.contents import compile_draws
 from grader.judging.speed.speed import SPEED_SECONDS
 from grader.plan.limits import MOST_EXCUSED
 from grader.results.result import (
@@ -92,8 +94,11 @@ def grade(
     started = time.monotonic()
     speed = job.speed and job.device == "cuda"
     if speed:
-        # Baselines take long to start. They now start in parallel with planning.
-        _ = LANE.baselines
+        # Baselines take long to start. They now start in parallel with planning, unless they did so with the lane.
+        known = catalogue.assignments()
+        timed = [known[name] for name in catalogue.select(known, job.only) if not known[name].on_host]
+        LANE.baselines.prepare(
+            partial(compile_draws, assignment, case) for assignment in timed for case in assignment.timed)
     if job.device == "cuda":
         _ = LANE.executors
     prepared_job = _begin(job)

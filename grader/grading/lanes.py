@@ -151,8 +151,8 @@ class _LocalLane:
 
 class LocalLanes:
     """A process for each of these environments, which are added to the processes' own. They start with their first
-    tasks, and end with the block. Their isolation is `measured`; if that is None they measure it. Without GPUs,
-    `sharing` lanes share the machine's processors; 0: only these lanes do.
+    tasks, and end with the block. Their isolation is `measured`; if that is None they measure it. `sharing` lanes, with
+    or without a GPU, share the machine's processors; 0: only these lanes do.
 
     `spare` is the number of further processes, without a GPU, that search for changes which mend what the lanes found
     wrong. Each lane then learns its next job while it grades one. Without spare processes, the lanes themselves search
@@ -204,7 +204,12 @@ class LocalLanes:
         self.__exit__(KeyboardInterrupt)
 
     def survey(self, survey: Survey, asked: str, names: Sequence[str]) -> Future[tuple[str, Environment]]:
-        return self.ask(survey, asked, names)
+        answer = self.ask(survey, asked, names)
+        for lane in self._lanes[1:]:
+            if lane.environment.get("CUDA_VISIBLE_DEVICES"):
+                # Start it now, and not with its first job.
+                self._ask(lane, os.getpid)
+        return answer
 
     def words(self) -> str:
         return ""

@@ -13,6 +13,7 @@ from types import FrameType
 
 from rich.console import Console
 
+from grader import temporary
 from grader.classroom.attempts.attempt import hash_of_environment
 from grader.classroom.attempts.choice import Choice, Delivery, absent, choose, deliveries
 from grader.classroom.attempts.lock import locked, share
@@ -28,9 +29,8 @@ from grader.course.course import Course
 from grader.course.roster import read_roster
 from grader.course.submission import Submission, with_slugs
 from grader.errors import InfrastructureError, UserError
-from grader.grading import preflight
-from grader.grading.gpus import GpuCard, unlike, unused
-from grader.grading.gpus import select as select_gpus
+from grader.grading import gpus, preflight
+from grader.grading.gpus import GpuCard
 from grader.grading.job import Job, JobOutcome, draw_seed
 from grader.grading.lanes import Lanes, LanesLostError, LocalLanes, spare_lanes
 from grader.grading.options import GradeOptions
@@ -100,22 +100,25 @@ def planned(
         owners, roster = _people(delivered, missing, options.roster)
         side_by_side = min(
             options.jobs or (len(submissions) if far else len(os.sched_getaffinity(0))), len(submissions))
-        cards = cards[:min(options.jobs or len(cards), len(submissions))]
+        locks = open_.enter_context(temporary.folder("locks"))
+        environments = gpus.lanes(cards, locks)[:side_by_side]
         lanes: Lanes
         if far:
             near, lanes = None, open_.enter_context(far(options.least_isolation(course)))
         else:
+            # The lanes beyond the GPUs' are used only if the GPUs cannot be.
+            without: list[dict[str, str]] = [{}] * (side_by_side - len(environments))
             lanes = near = open_.enter_context(
-                LocalLanes(_places(cards, side_by_side), measured, spare=spare_lanes(len(cards))))
+                LocalLanes(environments + without, measured, spare=spare_lanes(len(environments))))
         with console.status("starting") if console and console.is_terminal else contextlib.nullcontext():
             device, environment = choose_device(lanes, "cuda" if options.gpus else options.device, names)
         warning = preflight.handed_in(submissions, course, names)
         if device == "cuda" and near:
-            side_by_side, warning = max(1, len(cards)), warning or unlike(cards)
+            side_by_side, warning = max(1, len(environments)), warning or gpus.unlike(cards)
         elif near:
             # The GPUs cannot be used, so every processor has a lane.
             near.leave_out_spare()
-            warning = warning or (unused() if options.device == "auto" else "")
+            warning = warning or (gpus.unused() if options.device == "auto" else "")
         for line in filter(None, (warning, _strangers(owners, roster, options.roster))):
             if console:
                 console.print(line, markup=False, soft_wrap=True)
@@ -134,7 +137,7 @@ def _scope(
     here = not far and options.device != "cpu"
     if options.gpus and not here:
         raise UserError(f"--gpus: {'--lanes' if far else '--device cpu'} uses no GPU of this machine; pass one of them")
-    cards = select_gpus(options.gpus or "all") if here else []
+    cards = gpus.select(options.gpus or "all") if here else []
     preflight.installed()
     preflight.temporary()
     if not far:
@@ -142,14 +145,6 @@ def _scope(
             submission.folder, names)), course.languages)
     preflight.results(options.out, submissions, len(names))
     return names, cards
-
-
-def _places(cards: Sequence[GpuCard], lanes: int) -> list[dict[str, str]]:
-    """Return the environments of this many lanes, at least one for each GPU."""
-    places = [card.environment for card in cards]
-    # The lanes beyond the GPUs are used only if the GPUs cannot be: two lanes on one GPU would disturb each other's
-    # memory and clock.
-    return places + [{}] * (lanes - len(places))
 
 
 def _people(

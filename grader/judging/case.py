@@ -22,6 +22,7 @@ from grader.judging.explain import (
 )
 from grader.judging.explain.wording import listed, phrases_of, quoted, say
 from grader.judging.prepared import NoAnswer, PreparedTask, TaskPlans
+from grader.judging.running.device import working
 from grader.judging.running.machine import SimulatedMachine
 from grader.judging.running.simulation import CallResult
 from grader.judging.running.time_budget import TimeBudget
@@ -117,9 +118,11 @@ def explain_answer(
 ) -> Detail | None:
     """Return what is wrong with the last call's answer; None if it is right. Raises InfrastructureError."""
     task = prepared.task
-    about = given_answer(task.assignment, ran, inputs[-1]).about(answer.about)
-    called = ExplainedCall(about, case, plan, len(inputs) - 1, ran, task.text)
-    detail = explain_case(called, inputs[-1], answer)
+    # The inputs may lie on a GPU, and explanations compute there.
+    with working():
+        about = given_answer(task.assignment, ran, inputs[-1]).about(answer.about)
+        called = ExplainedCall(about, case, plan, len(inputs) - 1, ran, task.text)
+        detail = explain_case(called, inputs[-1], answer)
     if detail is None and ran.between:
         detail = between_elements(called, ran.between)
     if detail is None and ran.overruns:

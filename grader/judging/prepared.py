@@ -178,12 +178,12 @@ class PreparedTask:
 
     def inputs(self, case: Case, call: int) -> list[Inputs]:
         """Return the inputs of a case's calls up to number `call`."""
-        with gpu.exclusive():
+        with gpu.working():
             return [self.draws.inputs(case, call, number) for number in range(call + 1)]
 
     def compared(self, result: CallResult, inputs: Inputs) -> AnswerComparisons:
         """Compare a call's answer with the oracle's."""
-        with gpu.exclusive():
+        with gpu.working():
             return compared(self.task.assignment, result, inputs)
 
     def code(self, plan: Plan) -> list[Binary] | NoAnswer:
@@ -247,7 +247,7 @@ class PreparedTask:
         if source.content is None:
             return TaskPlans(trouble=explain_missing(assignment, source.elsewhere))
         cases = {case.name: case for case in (*assignment.cases, *assignment.timed)}
-        with gpu.exclusive():
+        with gpu.working():
             wanted = [RequestedCall(case, self.draws.scalars(case), Answers(candidate=number))
                       for number, case in enumerate(cases.values())]
         public, hidden = ([call for call in wanted if call.case.hidden == which] for which in (False, True))

@@ -203,11 +203,12 @@ def draws(distribution: Distribution, shape: Sequence[int], dtype: torch.dtype, 
 
 def draw_all(
     distribution: Distribution, shape: Sequence[int], memory: Tensor, starts: Tensor, keys: Tensor,
-    tables: Tables | None, sizes: Sizes,
+    tables: Tables | None, sizes: Sizes, *, compile_only: bool = False,
 ) -> None:
     """Draw a tensor for every slot, in one launch, from a distribution that `draws` allows. `memory` is flat and of the
     tensor's dtype. `starts` (int64) are the indices of the slots' first elements, multiples of 16. `keys` (int64) has
-    one key for each slot. A Spread needs its `tables`; `sizes` are the sizes of the case."""
+    one key for each slot. A Spread needs its `tables`; `sizes` are the sizes of the case. With `compile_only` the
+    kernel is compiled and not launched."""
     rows, columns = as_matrix(shape)
     width = columns
     spread = distribution if isinstance(distribution, Spread) else Spread(axis=None)
@@ -224,7 +225,7 @@ def draw_all(
     # Tables that do not exist are never read, so any pointer will do.
     scale = keys if tables is None else tables.scale
     partner = keys if tables is None or tables.partner is None else tables.partner
-    draw_kernel[(across * (triton.cdiv(rows, 4) if down else rows), len(keys))](
+    draw_kernel.run(
         memory, starts, keys, scale, scale if tables is None else tables.offset, partner, whole, rows, columns, width,
         1 if tables is None else tables.scale.shape[1], partner.shape[-1], UNIT,
         outliers.times if outliers else 1.0, loud.times if loud else 1.0, 1 / loud.times if loud else 1.0,
@@ -234,4 +235,5 @@ def draw_all(
         EVERY=outliers.every if outliers else 0, REPLACE=bool(outliers and outliers.exponents),
         LOUD=loud.axis if loud else -1, SIGN=loud.sign if loud else 1, LEVELS=levels, STEP=step, WHOLE=kind,
         LANES=LANES, ROUNDS=ROUNDS,
-        num_warps=2, enable_fp_fusion=False)
+        num_warps=2, enable_fp_fusion=False,
+        grid=(across * (triton.cdiv(rows, 4) if down else rows), len(keys)), warmup=compile_only)

@@ -19,7 +19,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from grader import home, languages
+from grader import home, languages, temporary
 from grader.classroom.attempts.lock import locked
 from grader.classroom.attempts.store import FOLDER, Store
 from grader.classroom.attempts.student_files import refresh
@@ -107,13 +107,15 @@ def serve_course(options: ServerOptions, say: Callable[[str], object], failed: C
     preflight.installed()
     preflight.temporary()
     preflight.results(options.out, (), len(names))
-    open_lanes, side_by_side, on = _lanes(options, 0 if options.allow_degraded else course.isolation.minimum)
     surroundings.withhold([options.out.resolve()])
     # Each connection takes a descriptor, also one that sends nothing.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     BoundedProtocol.free = address.proxy
     with ExitStack() as open_:
+        locks = open_.enter_context(temporary.folder("locks"))
+        open_lanes, side_by_side, on = _lanes(
+            options, 0 if options.allow_degraded else course.isolation.minimum, locks)
         store = open_.enter_context(Store.create(options.out))
         open_.enter_context(locked(options.out / FOLDER))
         # Lanes of other machines have tools of their own.
@@ -154,18 +156,19 @@ def serve_course(options: ServerOptions, say: Callable[[str], object], failed: C
             grading.end()
 
 
-def _lanes(options: ServerOptions, least: int) -> tuple[Callable[[], Lanes], int, str]:
+def _lanes(options: ServerOptions, least: int, locks: Path) -> tuple[Callable[[], Lanes], int, str]:
     """Return a function that opens lanes of this isolation level or a higher one, the most files that are graded at a
-    time, and where that is. Raises UserError."""
+    time, and where that is. Lanes hold locks in the folder `locks`. Raises UserError."""
     # Anyone who reaches a proxy's address could pose as anybody.
     least = max(least, bool(options.address.user_header))
     if (far := options.far) is not None:
         return lambda: far(least), options.jobs or MOST_FAR, "lanes of other machines"
     measured = preflight.least_isolation(least)
     cards = gpus.select("all")
-    environments = [card.environment for card in cards] or [{}] * (options.jobs or len(os.sched_getaffinity(0)))
+    environments = gpus.lanes(cards, locks) or [{}] * (options.jobs or len(os.sched_getaffinity(0)))
     on = plural(len(cards), "GPU") if cards else f"{plural(len(environments), 'core')}, without speed"
-    return (lambda: LocalLanes(environments, measured, spare=spare_lanes(len(cards)))), len(environments), on
+    spare = spare_lanes(len(environments) if cards else 0)
+    return (lambda: LocalLanes(environments, measured, spare=spare)), len(environments), on
 
 
 def _course(options: ServerOptions) -> tuple[Course, tuple[str, ...]]:

@@ -21,7 +21,7 @@ from grader.judging.checks import SOURCE, expected_checks, results
 from grader.judging.judge import judge
 from grader.judging.plans.toolchain import Toolchain
 from grader.judging.prepared import Prefetch, PreparedTask, Task
-from grader.judging.running.device import exclusive
+from grader.judging.running.device import working
 from grader.judging.running.fork_servers import LaneForkServer
 from grader.judging.running.lane import CORES, LANE
 from grader.judging.running.simulation import Simulation
@@ -153,7 +153,7 @@ def test_nothing_runs_on_the_gpu_ahead_while_a_replay_is_timed(monkeypatch: pyte
     simulation = Simulation(Toolchain(silu, b"", Course().limits, TARGETS["sm_90"]), seconds=1)
     plan = Plan(buffers=[], kernels=[], first=[])
     other = Thread(target=lambda: simulation.run(silu, silu.cases[0], plan, [{"x": ones(1)}]))
-    with exclusive():
+    with working():
         other.start()
         assert not began.wait(0.2)
     other.join()

@@ -22,7 +22,7 @@ from grader.judging.explain import ExplainedCall, explain_case
 from grader.judging.plans.lowered import CannotLower, lowered
 from grader.judging.plans.planning import Unplanned
 from grader.judging.plans.toolchain import Toolchain, kernels_of
-from grader.judging.running.device import exclusive
+from grader.judging.running.device import working
 from grader.judging.running.simulation import CallResult, Simulation
 from grader.plan.findings import Finding, MisalignedAccess, OutOfBounds, Race
 from grader.plan.messages import kernel_key
@@ -91,7 +91,7 @@ def _explained(
     """Return what is wrong with the first call of a case; None if it is right."""
     result = replace(result, findings=tuple(filter(_counts, result.findings)), accesses=())
     # Explanations compute on the inputs' device, which may be the GPU.
-    with exclusive():
+    with working():
         answer = compared(result, inputs)
         about = given_answer(assignment, result, inputs).about(answer.about)
         return explain_case(ExplainedCall(about, case, plan, 0, result, source), inputs, answer)

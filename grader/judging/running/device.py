@@ -1,11 +1,11 @@
-"""The GPU of this machine: whether it can be used, the properties that submissions see, a lock, and its free memory."""
+"""The GPU of this machine: whether it can be used, the properties that submissions see, locks, and its free memory."""
 
 from __future__ import annotations
 
 import importlib.util
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,21 +13,31 @@ from typing import Any
 import torch
 
 from grader import home
+from grader.judging.running.gpu_lock import held_among_lanes
 from grader.plan.device import Device
 
 _LOCK = threading.RLock()
+# Whether the thread that holds _LOCK works on the GPU, and whether it does so alone.
+_working = _alone = False
 
 
 @contextmanager
-def exclusive() -> Iterator[None]:
-    """Hold the GPU's lock for the block, so that no other thread of this process works there: it may be timing a
-    replay. The GPU has finished the block's work when the lock is released."""
+def working(*, alone: bool = False) -> Iterator[None]:
+    """Hold the GPU for the block's work: no other thread of this process works there, and no other lane times a replay
+    there. With `alone`, for a replay, no other lane works there at all. A block inside another adds nothing. The GPU
+    has finished the block's work when the block ends."""
+    global _working, _alone
     with _LOCK:
-        try:
-            yield
-        finally:
-            if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-                torch.cuda.synchronize()
+        before = _working, _alone
+        assert _alone or not (alone and _working), "a replay is timed inside a block of other work"
+        with nullcontext() if _working else held_among_lanes(alone=alone):
+            _working, _alone = True, alone or _alone
+            try:
+                yield
+            finally:
+                _working, _alone = before
+                if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+                    torch.cuda.synchronize()
 
 
 def no_gpu() -> str:

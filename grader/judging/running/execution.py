@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -22,7 +22,7 @@ from grader.device import messages
 from grader.errors import InfrastructureError
 from grader.judging.running.arena import Allocation, Arena, Piece
 from grader.judging.running.buffers import memory_file
-from grader.judging.running.device import exclusive
+from grader.judging.running.device import working
 from grader.judging.running.fork_servers import LaneForkServer
 from grader.plan import frames, wire
 from grader.plan.compiled import Binary
@@ -126,7 +126,7 @@ class Executor:
         request = messages.LoadBaseline(
             seq=self._conversation.next_seq(), file=file, function=function, given=list(given),
             cache=str(self._cache))
-        reply = self._ask(request, BASELINE_SECONDS, source)
+        reply = self._ask(request, BASELINE_SECONDS, source, held=False)
         return reply if isinstance(reply, GpuFailure) else _expect(reply, messages.ProgramReady).number
 
     def bind(self, slots: Sequence[Slot], *samples: ElementSample, seconds: float = LOAD_SECONDS) -> GpuFailure | None:
@@ -149,18 +149,21 @@ class Executor:
             with suppress(InfrastructureError):
                 self.bind([])
 
-    def run(self, program: int, slot: int, *, first: int | None = None, seconds: float) -> list[int] | GpuFailure:
+    def run(
+        self, program: int, slot: int, *, first: int | None = None, seconds: float, compiles: bool = False
+    ) -> list[int] | GpuFailure:
         """Run a program once on a slot, with freshly poisoned temporaries, and wait for it. Returns the indices of the
         plan's temporaries around which a kernel wrote.
 
         Without `first`, a plan's setup and first call run. With `first`, these run on the slot `first`, which should
         hold other contents, and then the steady call on `slot`. A baseline's result is copied to the output. The
-        judge's own earlier work on the device is finished before.
+        judge's own earlier work on the device is finished before. A baseline that `compiles` takes seconds and hardly
+        uses the GPU, which is left to others meanwhile.
         """
         request = messages.Run(
             seq=self._conversation.next_seq(), program=program, slot=slot, call=0 if first is None else 1,
             first=first or 0)
-        reply = self._ask(request, seconds)
+        reply = self._ask(request, seconds, held=not compiles)
         return reply if isinstance(reply, GpuFailure) else _expect(reply, messages.CallEnded).overruns
 
     def capture(
@@ -186,7 +189,7 @@ class Executor:
         """Replay captured calls. Before the clocks start, the judge's own earlier work on the device is finished, and
         the device's last cache is flushed."""
         request = messages.Replay(seq=self._conversation.next_seq(), capture=captured.number)
-        with exclusive():
+        with working(alone=True):
             reply = self._ask(request, seconds)
         if isinstance(reply, GpuFailure):
             return reply
@@ -204,16 +207,18 @@ class Executor:
 
     def _ask(
         self, request: messages.ExecutorRequest, seconds: float, contents: bytes | None = None,
-        descriptors: Sequence[int] = (),
+        descriptors: Sequence[int] = (), *, held: bool = True,
     ) -> messages.ExecutorReply | GpuFailure:
-        """Send a request and wait for its answer. `contents` travel in a memory file, as descriptor 0."""
+        """Send a request and wait for its answer; with `held`, hold the GPU meanwhile. `contents` travel in a memory
+        file, as descriptor 0."""
         self.open()
-        if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-            torch.cuda.synchronize()
         file = [] if contents is None else [memory_file(contents=contents)]
         try:
-            reply = self._conversation.ask(
-                request, messages.EXECUTOR_REPLY, seconds=seconds, descriptors=[*file, *descriptors])
+            with working() if held else nullcontext():
+                if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+                    torch.cuda.synchronize()
+                reply = self._conversation.ask(
+                    request, messages.EXECUTOR_REPLY, seconds=seconds, descriptors=[*file, *descriptors])
         finally:
             for descriptor in file:
                 os.close(descriptor)

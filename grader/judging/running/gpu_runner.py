@@ -13,6 +13,7 @@ from grader.course.cases import Case
 from grader.course.parameters import Inputs, Scalar
 from grader.judging.plans.planning import given_tensor
 from grader.judging.running.arena import Allocation, Arena, Piece, guard_of
+from grader.judging.running.device import working
 from grader.judging.running.execution import Executor, Executors, GpuFailure
 from grader.judging.running.simulation import CallResult, fill, result_of_calls, run_on_both_poisons
 from grader.plan.compiled import Binary
@@ -53,7 +54,10 @@ class GpuRunner:
 
         Raises InfrastructureError, NoRoomError.
         """
-        return run_on_both_poisons(lambda other: self._run(case, plan, binaries, inputs, other))
+        # Before the GPU is held, since an executor may still be starting.
+        self.executor()
+        with working():
+            return run_on_both_poisons(lambda other: self._run(case, plan, binaries, inputs, other))
 
     def _run(
         self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs], other: bool
@@ -81,14 +85,15 @@ class GpuRunner:
             seconds=seconds, overruns=tuple(dict.fromkeys((*overruns, *stray))))
 
     def end(self) -> None:
-        if self._executor is not None:
-            self._executor.unbind()
-            self._executors.give_back()
-            self._executor = None
-        while self._allocations:
-            self._allocations.popitem()[1].close()
-        # Executors and other lanes cannot use memory that torch caches for the judge's next tensors.
-        torch.cuda.empty_cache()
+        with working():
+            if self._executor is not None:
+                self._executor.unbind()
+                self._executors.give_back()
+                self._executor = None
+            while self._allocations:
+                self._allocations.popitem()[1].close()
+            # Executors and other lanes cannot use memory that torch caches for the judge's next tensors.
+            torch.cuda.empty_cache()
 
     def _slots(self, case: Case, inputs: Sequence[Inputs], other: bool) -> list[dict[str, Piece]]:
         """Return memory for the calls, with copies of their inputs, poisoned outputs and written guard zones."""

@@ -95,6 +95,9 @@ class Lane:
         gc.freeze()
         # Oracles on all cores would slow the other lanes.
         torch.set_num_threads(1)
+        if gpu:
+            # Baselines take longest to start.
+            _ = self.baselines
 
     @property
     def isolation(self) -> Isolation:

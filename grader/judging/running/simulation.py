@@ -18,7 +18,7 @@ from grader.judging.answers.compare import UNAMBIGUOUS, fill_gaps, gaps_written,
 from grader.judging.plans.planning import given_tensor
 from grader.judging.plans.toolchain import Toolchain
 from grader.judging.running.buffers import HostTensor, memory_file
-from grader.judging.running.device import exclusive
+from grader.judging.running.device import working
 from grader.judging.running.fork_servers import LaneForkServer
 from grader.judging.running.time_budget import OWN, USED_UP, TimeBudget
 from grader.plan import messages
@@ -145,7 +145,7 @@ class Simulation:
 
         Raises InfrastructureError, NoRoomError.
         """
-        with exclusive():
+        with working():
             here = [{name: value.cpu() if isinstance(value, torch.Tensor) else value for name, value in tensors.items()}
                     for tensors in inputs]
         return run_on_both_poisons(lambda other: self._run(assignment, case, plan, here, options, other))

@@ -3,6 +3,7 @@ assignments whose inputs lie on the host are loaded into the submission's execut
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -49,14 +50,22 @@ class Baselines:
         self._fork_server = fork_server
         self._executor: Executor | None = None
         self._loaded: dict[tuple[str, str, str], int] = {}
+        self._ahead: list[Callable[[], None]] = []
         # The fork server starts here, in a thread that lives as long as the lane: the system ends a thread's processes
         # with the thread.
         _ = fork_server.handle
         self._first = Thread(target=self._begin, daemon=True)
         self._first.start()
 
+    def prepare(self, ahead: Iterable[Callable[[], None]]) -> None:
+        """Take functions to call while the first start is awaited. They prepare what timed cases would do later."""
+        if self._first.is_alive():
+            self._ahead += ahead
+
     def executor(self) -> Executor:
         """Return a living executor. Raises InfrastructureError."""
+        while self._first.is_alive() and self._ahead:
+            self._ahead.pop(0)()
         self._first.join()
         return self._living()
 

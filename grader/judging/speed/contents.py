@@ -12,8 +12,12 @@ from torch import Tensor
 
 from grader.course.assignment import Assignment
 from grader.course.cases import Case
+from grader.course.parameters import Scalar
+from grader.device.guards import torch_dtype
 from grader.judging.answers.compare import POISON
+from grader.judging.plans.planning import given_tensor
 from grader.judging.running.arena import Piece
+from grader.judging.running.device import working
 from grader.judging.speed.checks import FlatInput
 from grader.kit.inputs import Distribution, Spread, Tables, draw, partner_tables, tables
 from grader.plan.plan import memory_span
@@ -101,6 +105,31 @@ class SlotContents:
                 tensor.pieces[number].tensor.copy_(draw(
                     tensor.distribution, tensor.shape, tensor.memory.dtype, self._sizes,
                     None if partner is None else partner[number : number + 1], self._own.manual_seed(key)))
+
+
+def compile_draws(assignment: Assignment, case: Case) -> None:
+    """Compile the kernels that draw a case's inputs, for which the first `SlotContents` would wait."""
+    # A module of kernels: slow to import, and of use on a GPU only.
+    from grader.kit import fused
+
+    assert assignment.distributions is not None, f"{assignment.name} is timed, and has no distributions"
+    generator = torch.Generator("cuda").manual_seed(0)
+    given = [given_tensor(p, case) for p in assignment.parameters if not isinstance(p, Scalar)]
+    shapes = {tensor.name: tensor.shape for tensor in given if tensor.filled and not tensor.strides}
+    distributions = {name: distribution for name, distribution in assignment.distributions(case).items()
+                     if name in shapes}
+    with working():
+        partners = partner_tables(distributions, shapes, 1, generator)
+        one = torch.zeros(1, dtype=torch.int64, device="cuda")
+    for tensor in given:
+        dtype, distribution = torch_dtype(tensor.dtype), distributions.get(tensor.name)
+        if distribution is None or not fused.draws(distribution, tensor.shape, dtype, case.sizes):
+            continue
+        with working():
+            memory = torch.empty(1, dtype=dtype, device="cuda")
+            drawn = tables(distribution, tensor.shape, 1, partners.get(tensor.name), generator) if isinstance(
+                distribution, Spread) else None
+        fused.draw_all(distribution, tensor.shape, memory, one, one, drawn, case.sizes, compile_only=True)
 
 
 def _flat(pieces: Sequence[Piece]) -> Tensor:

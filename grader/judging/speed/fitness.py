@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from grader.judging.running.gpu_lock import GPU_LOCK
 from grader.sandbox.confine import processes
 
 REASONS: dict[int, str] = {
@@ -112,8 +113,10 @@ def take(uuid: str, ours: Collection[int] = ()) -> Snapshot:
 
 
 def state() -> Snapshot:
-    """Return the current state of the device. Processes below this one are ours."""
-    return take(uuid_of(), ours={os.getpid(), *processes.descendants(os.getpid())})
+    """Return the current state of the device. This process and those below it are ours; in a lane that shares its GPU,
+    also the other lanes, which are held while a replay is timed."""
+    ours = os.getppid() if GPU_LOCK in os.environ else os.getpid()
+    return take(uuid_of(), ours={ours, *processes.descendants(ours)})
 
 
 def driver_version() -> str:

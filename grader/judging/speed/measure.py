@@ -19,7 +19,7 @@ from grader.course.cases import Case, TimedCase
 from grader.course.course import Threshold
 from grader.course.parameters import Input, Value
 from grader.errors import InfrastructureError
-from grader.judging.running.device import FreeMemory
+from grader.judging.running.device import FreeMemory, working
 from grader.judging.running.execution import Executor, GpuFailure
 from grader.judging.running.lane import LANE
 from grader.judging.speed import baselines as baseline_programs
@@ -191,10 +191,12 @@ class Measurement:
 
     def take(self) -> MeasuredCase | GpuFailure | ReplayFault:
         """Take all steps."""
-        stopped = self.bind() or self.size() or self.warm()
+        stopped = self.bind() or self.size()
         if stopped is not None:
             return stopped
-        blocks = self.settle()
+        # Another lane's work between replays would change the pace of a power-bound device.
+        with working(alone=True) if self._limited else nullcontext():
+            blocks = self.warm() or self.settle()
         return self.measured(blocks) if isinstance(blocks, Blocks) else blocks
 
     def bind(self) -> GpuFailure | None:
@@ -313,7 +315,7 @@ def _program(timed: TimedCall, function: str, executor: Executor, baselines: Bas
 def _check_answer(baseline: Replays) -> None:
     """Check an answer of the baseline. Raises InfrastructureError if it is wrong."""
     baseline.pool.draw(1, baseline.scalars)
-    _baseline_answer(baseline.executor.run(baseline.program, 0, seconds=BASELINE_SECONDS))
+    _baseline_answer(baseline.executor.run(baseline.program, 0, seconds=BASELINE_SECONDS, compiles=True))
     wrong = baseline.pool.check(1, sampled=False)
     if wrong is not None:
         raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what} {wrong.name}".strip())

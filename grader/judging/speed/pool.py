@@ -25,6 +25,7 @@ from grader.judging.answers.compare import POISON, Comparison, compare, fill_gap
 from grader.judging.answers.rows import Answered, in_parts
 from grader.judging.plans.planning import given_tensor
 from grader.judging.running.arena import Arena, Piece, guard_of
+from grader.judging.running.device import working
 from grader.judging.running.execution import ElementSample, Slot
 from grader.judging.speed.checks import SlotChecks
 from grader.judging.speed.contents import SlotContents
@@ -69,6 +70,7 @@ class Pool:
     slots, then the second.
     """
 
+    @working()
     def __init__(self, assignment: Assignment, case: Case, count: int, *, cuda: bool) -> None:
         self.count = count
         self._assignment, self._case = assignment, case
@@ -128,9 +130,18 @@ class Pool:
         as they are, if they are floats that calls leave whole, and all else is written anew.
         """
         self._scalars = scalars
-        for pieces in self._with_gaps:
-            for piece in pieces[:count]:
-                fill_gaps(piece.tensor)
+        with working():
+            for pieces in self._with_gaps:
+                for piece in pieces[:count]:
+                    fill_gaps(piece.tensor)
+        if self._on_host:
+            # This takes no GPU, so it is not held.
+            self._renew(count)
+        with working():
+            self._write(count, expect=expect, again=again)
+
+    def _write(self, count: int, *, expect: bool, again: bool) -> None:
+        """Write all but the gaps between elements and the inputs on the host."""
         if self.contents is not None:
             if not (again and self._reusable):
                 self.contents.renew(count)
@@ -138,8 +149,6 @@ class Pool:
                 self._checks = SlotChecks(
                     self._assignment, self._case, [self._given(slot) for slot in range(count)],
                     self.contents.flat_inputs(self._read_only), self._generator)
-        else:
-            self._renew(count)
         self._inputs.guard()
         # Last, so that the device's cache holds the same for both sides.
         for name, pieces in self._written.items():
@@ -148,6 +157,7 @@ class Pool:
         self._outputs.guard()
         self._choose(count)
 
+    @working()
     def doubtful(self, count: int) -> list[int]:
         """Return the slots whose answers or inputs look wrong after a replay on the first `count` slots; on the host
         all of them. The work does not depend on the result."""
@@ -156,6 +166,7 @@ class Pool:
         assert self._checks is not None
         return self._checks.doubtful([self._answered(slot) for slot in range(count)])
 
+    @working()
     def check(self, count: int, *, sampled: bool = True) -> ReplayFault | None:
         """Return the first error after a replay on the first `count` slots. `sampled`: the replay ended with the copy
         of single elements that `ElementSample` describes."""
@@ -169,6 +180,7 @@ class Pool:
             return ReplayFault("outside")
         return next((wrong for slot in doubtful if (wrong := self._check(slot)) is not None), None)
 
+    @working()
     def close(self) -> None:
         """Free the memory; no executor may have it bound any more."""
         self._checks = None

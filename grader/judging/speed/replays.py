@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 
 from grader.course.parameters import Value
+from grader.judging.running.device import working
 from grader.judging.running.execution import CapturedCalls, Executor, GpuFailure, ReplaySeconds
 from grader.judging.speed.pool import Pool
 
@@ -40,8 +41,26 @@ class Replays:
     def prepare(self, count: int = 1) -> GpuFailure | None:
         """Measure the time that launching and waiting take, and find the number of slots that makes a replay long
         enough. `count` is a first guess: 1 for an unknown kernel, since a single call may take seconds."""
-        sample = self.pool.sample
-        nothing = self.executor.capture(self.program, [], sample, seconds=self.limit)
+        overhead = self._empty()
+        if isinstance(overhead, GpuFailure):
+            return overhead
+        self._overhead, wanted = overhead, min(self.pool.count, count)
+        for _ in range(GUESSES):
+            self.count = wanted
+            self.draw(expect=False)
+            seconds = self._captured()
+            if isinstance(seconds, GpuFailure):
+                return seconds
+            wanted = min(self.pool.count, math.ceil(REPLAY_SECONDS / seconds))
+            if self.count / OFF < wanted < OFF * self.count:
+                break
+        self.forget()
+        return None
+
+    @working(alone=True)
+    def _empty(self) -> ReplaySeconds | GpuFailure:
+        """Return the time of a replay without calls."""
+        nothing = self.executor.capture(self.program, [], self.pool.sample, seconds=self.limit)
         if isinstance(nothing, GpuFailure):
             return nothing
         waits: list[ReplaySeconds] = []
@@ -50,25 +69,18 @@ class Replays:
             if isinstance(taken, GpuFailure):
                 return taken
             waits.append(taken)
-        self._overhead = ReplaySeconds(*(statistics.median(clock) for clock in zip(*map(astuple, waits), strict=True)))
-        wanted = min(self.pool.count, count)
-        for _ in range(GUESSES):
-            self.count = wanted
-            self.draw(expect=False)
-            calls = self.executor.capture(self.program, range(self.count), sample, seconds=self.limit)
-            if isinstance(calls, GpuFailure):
-                return calls
-            self._calls = calls
-            # The second counts: the first touches memory and loads machine code. Only the time matters here, so both
-            # may have the same contents.
-            seconds = [self.replay() for _ in range(2)][-1]
-            if isinstance(seconds, GpuFailure):
-                return seconds
-            wanted = min(self.pool.count, math.ceil(REPLAY_SECONDS / seconds))
-            if self.count / OFF < wanted < OFF * self.count:
-                break
-        self.forget()
-        return None
+        return ReplaySeconds(*(statistics.median(clock) for clock in zip(*map(astuple, waits), strict=True)))
+
+    @working(alone=True)
+    def _captured(self) -> float | GpuFailure:
+        """Capture the calls on `count` slots, and return the seconds a call of a replay."""
+        calls = self.executor.capture(self.program, range(self.count), self.pool.sample, seconds=self.limit)
+        if isinstance(calls, GpuFailure):
+            return calls
+        self._calls = calls
+        # The second counts: the first touches memory and loads machine code. Only the time matters here, so both may
+        # have the same contents.
+        return [self.replay() for _ in range(2)][-1]
 
     def draw(self, *, expect: bool, again: bool = False) -> None:
         """Draw contents that no call has seen before; with `again`, leave the inputs as `Pool.draw` does. With `expect`

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from grader.course.assignment import Work
+from grader.judging.running.device import working
 from grader.results.result import IMPOSSIBLE
 
 MEMORY_SHARE = 0.25
@@ -96,6 +97,7 @@ def fraction(work: Work, seconds: float) -> tuple[float, str]:
     return reached
 
 
+@working(alone=True)
 def measure_roofline() -> Roofline:
     """Measure the roofs of the CUDA device, which should be otherwise idle. Raises RooflineError."""
     if not torch.cuda.is_available():

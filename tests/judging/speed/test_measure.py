@@ -42,7 +42,7 @@ class Oracle:
     def bind(self, slots: Sequence[Any], sample: Any) -> None:
         self.bound += 1
 
-    def run(self, program: int, slot: int, *, seconds: float) -> list[int]:
+    def run(self, program: int, slot: int, *, seconds: float, compiles: bool) -> list[int]:
         self._answer([slot])
         return []
 

@@ -1,0 +1,32 @@
+"""The lock of the lanes that share a GPU: their work goes on side by side, and a replay that is timed has the GPU
+alone."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+GPU_LOCK = "KERNELMARK_GPU_LOCK"
+"""The environment variable of a lane that shares its GPU with other lanes: a path beside which these hold locks."""
+
+
+@contextmanager
+def held_among_lanes(*, alone: bool) -> Iterator[None]:
+    """Hold the GPU's lock for the block, together with other lanes' work or alone. Do nothing in a lane that has its
+    GPU for itself. The system frees the lock of a lane that is killed."""
+    path = os.environ.get(GPU_LOCK)
+    if path is None:
+        yield
+        return
+    turn, lock = (os.open(f"{path}.{name}", os.O_RDWR | os.O_CREAT, 0o600) for name in ("turn", "lock"))
+    try:
+        # The lane that waits has the turn, so lanes that share the lock all the time do not keep it waiting.
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        fcntl.flock(lock, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(turn, fcntl.LOCK_UN)
+        yield
+    finally:
+        os.close(turn)
+        os.close(lock)
