@@ -31,7 +31,7 @@ Jobs = Iterable[Job | None]
 
 # Seconds between checks for an interruption.
 GLANCE_SECONDS = 0.2
-MOST_SPARE = 3
+MOST_SPARE = 5
 """The most lanes that search for changes. Each takes one processor and 1 GiB."""
 
 T = TypeVar("T")
@@ -336,9 +336,9 @@ class LocalLanes:
             yield graded.outcome
 
 
-def spare_lanes(gpus: int) -> int:
-    """Return the number of lanes that may search for changes while each of this many GPUs has a lane."""
-    return max(0, min(MOST_SPARE, len(os.sched_getaffinity(0)) // CORES - gpus)) if gpus else 0
+def spare_lanes(on_gpus: int) -> int:
+    """Return the number of lanes that may search for changes beside this many lanes on GPUs."""
+    return max(0, min(MOST_SPARE, len(os.sched_getaffinity(0)) - CORES * on_gpus)) if on_gpus else 0
 
 
 # In a lane's process: the shared memory into which it writes the number of its assignment.

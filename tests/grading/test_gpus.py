@@ -1,5 +1,6 @@
 """Which GPUs are graded on: numbers of theirs, all by default, and one line for those that are not there."""
 
+import os
 import shutil
 from importlib import metadata
 from pathlib import Path
@@ -9,7 +10,9 @@ import pytest
 from grader.errors import UserError
 from grader.grading import doctor, gpus
 from grader.grading.gpus import GpuCard
+from grader.grading.lanes import spare_lanes
 from grader.home import ROOT
+from grader.judging.running.gpu_lock import GPU_LOCK
 from tests.command import kernelmark, refused
 
 THREE = [GpuCard(number, name, {"CUDA_VISIBLE_DEVICES": str(number)}) for number, name in enumerate(("A", "A", "B"))]
@@ -52,6 +55,29 @@ def test_gpus_are_refused_in_one_line_where_none_is_used(tmp_path: Path, words: 
     shutil.copytree(ROOT / "examples/class/alice", tmp_path / "class/alice")
     refused(told, "grade", tmp_path / "class", "--out", tmp_path / "out", "--gpus", "0", *words)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("memory", "processors", "numbers", "spare"), [
+    ((141, 141), 32, "0101", 5),
+    ((141,), 16, "00", 5),
+    # Too few processors for two lanes, and too little memory.
+    ((141,), 12, "0", 5), ((141, 141), 16, "01", 5), ((24,), 16, "0", 5), ((141,), 4, "0", 0),
+    ((24, 141), 32, "011", 5),
+    ((), 16, "", 0),
+])
+def test_a_large_gpu_has_two_lanes_that_share_a_lock(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, memory: tuple[int, ...], processors: int, numbers: str, spare: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(processors)))
+    cards = [GpuCard(number, "A", {"CUDA_VISIBLE_DEVICES": str(number)}, size << 30)
+             for number, size in enumerate(memory)]
+    lanes = gpus.lanes(cards, tmp_path)
+    assert "".join(lane["CUDA_VISIBLE_DEVICES"] for lane in lanes) == numbers
+    assert spare_lanes(len(lanes)) == spare
+    for lane in lanes:
+        among = [other for other in lanes if other.get(GPU_LOCK) == lane.get(GPU_LOCK)]
+        assert (GPU_LOCK in lane) == (numbers.count(lane["CUDA_VISIBLE_DEVICES"]) == 2)
+        assert GPU_LOCK not in lane or among == [lane, lane]
 
 
 CPU_BUILD = metadata.version("torch").endswith("+cpu")
