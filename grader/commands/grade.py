@@ -46,8 +46,9 @@ Device = Annotated[str, typer.Option(
 Speed = Annotated[bool, typer.Option(help="Measure speed on a GPU, or judge answers only.")]
 Sweep = Annotated[bool, typer.Option(
     "--sweep", help="On a GPU, add a chart of right kernels' speed at many sizes to reports: half a minute a kernel.")]
-Jobs = Annotated[int, typer.Option(min=0, help="Submissions graded side by side; 0: one for each core or GPU.")]
-Gpus = Annotated[str, typer.Option(help="GPUs to grade on, one submission on each: numbers as 0,2. Default: all.")]
+Jobs = Annotated[int, typer.Option(
+    min=0, help="Submissions graded side by side; 0: one for each core, or one or two for each GPU.")]
+Gpus = Annotated[str, typer.Option(help="GPUs to grade on: numbers as 0,2. Default: all.")]
 Seed = Annotated[int | None, typer.Option(
     min=0, max=2**63 - 1, help="Repeat the inputs of an earlier grading. Default: new inputs; the seed is logged.")]
 CourseFile = Annotated[Path, course_option("The course file: points, thresholds, limits, policy, isolation.")]

@@ -244,7 +244,7 @@ class LocalLanes:
                 else:
                     at, gpu = self._places[lane.number], gpus[lane.number]
                     assignment = job.only[at] if 0 <= at < len(job.only) else ""
-                    on = f"GPU {gpu}" if gpu and job.device == "cuda" and sum(map(bool, gpus)) > 1 else ""
+                    on = f"GPU {gpu}" if gpu and job.device == "cuda" and len({*gpus} - {""}) > 1 else ""
                 gradings.append(OngoingGrading(job.submission.student, assignment, lane.since, on))
         return sorted(gradings, key=lambda at: at.since)
 
