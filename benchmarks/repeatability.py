@@ -184,6 +184,7 @@ def _beside_lane() -> Iterator[None]:
                 yield
             finally:
                 hog.terminate()
+                del os.environ[GPU_LOCK]
 
 
 @contextmanager

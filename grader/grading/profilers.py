@@ -13,9 +13,8 @@ import secrets
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -48,6 +47,7 @@ from grader.judging.speed.tuning import tuned
 from grader.plan import children
 from grader.plan.plan import Plan
 from grader.results.profile import NO_GPU, KernelProfile, LaunchProfile
+from grader.sandbox.forkserver import clock
 
 SECONDS = 120
 # The most bytes of output that are read, from the tool and from kernels that print.
@@ -90,7 +90,7 @@ def recorded(assignment: Assignment, case: Case, source: Source, course: Course)
             if isinstance(plan, Plan) and plan.tuners:
                 _, slots = largest_fitting(assignment, TimedCase(**case.model_dump()), device.memory())
                 plan = tuned(prepared, plan, RequestedCall(case, prepared.draws.scalars(case)), gpu.runner, slots=slots,
-                              until=time.monotonic() + SPEED_SECONDS)
+                              until=clock.now() + SPEED_SECONDS)
         except NoRoomError as error:
             raise InfrastructureError(str(error)) from None
         code = prepared.code(plan) if isinstance(plan, Plan) else None
@@ -246,8 +246,9 @@ def _run(words: Sequence[str], path: Path | None = None) -> _ProcessOutput | Too
     try:
         program = () if path is None else (sys.executable, "-m", "grader.grading.replay", str(path))
         # A kernel may run for ever, and must not go on beside the next grading: `timeout` kills its whole group.
-        end = children.run(["timeout", "--signal=KILL", str(SECONDS), *words, *program], most=MOST_SAID,
-                           seconds=SECONDS + 10, env=environment)
+        with device.working(alone=True) if program else nullcontext():
+            end = children.run(["timeout", "--signal=KILL", str(SECONDS), *words, *program], most=MOST_SAID,
+                               seconds=SECONDS + 10, env=environment)
         if end.status == -signal.SIGKILL:
             raise TimeoutError
     except TimeoutError:

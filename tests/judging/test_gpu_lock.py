@@ -12,6 +12,7 @@ import pytest
 
 from grader.judging.running.device import working
 from grader.judging.running.gpu_lock import GPU_LOCK
+from grader.sandbox.forkserver import clock
 
 Span = tuple[float, float]
 # Far longer than a process takes to notice that a lock is free.
@@ -92,5 +93,23 @@ def test_a_block_inside_another_adds_nothing(tmp_path: Path) -> None:
             pass
         with lanes(tmp_path / "0") as start:
             assert len(start(1, True).result()) == 1
+    finally:
+        share(None)
+
+
+def test_a_submission_does_not_pay_for_waiting(tmp_path: Path) -> None:
+    share(tmp_path / "gone" / "0")
+    try:
+        with lanes(tmp_path / "gone" / "0") as start:
+            others = start(10, True)
+            while not (tmp_path / "gone" / "0.lock").exists():
+                time.sleep(0.01)
+            began, own = time.monotonic(), clock.now()
+            for _ in range(5):
+                with working(alone=True):
+                    pass
+            waited, counted = time.monotonic() - began, clock.now() - own
+            others.result()
+        assert waited - counted > WORK / 4 > counted
     finally:
         share(None)

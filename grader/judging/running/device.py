@@ -24,8 +24,8 @@ _working = _alone = False
 @contextmanager
 def working(*, alone: bool = False) -> Iterator[None]:
     """Hold the GPU for the block's work: no other thread of this process works there, and no other lane times a replay
-    there. With `alone`, for a replay, no other lane works there at all. A block inside another adds nothing. The GPU
-    has finished the block's work when the block ends."""
+    there. With `alone`, for a replay, no other lane works there, though one may start or end an executor, or compile a
+    baseline. A block inside another adds nothing. The GPU has finished the block's work when the block ends."""
     global _working, _alone
     with _LOCK:
         before = _working, _alone
@@ -81,6 +81,7 @@ def memory() -> FreeMemory:
         torch.cuda.get_device_properties(0).L2_cache_size)
 
 
+@working()
 def sane() -> bool:
     """Return whether a kernel of the judge's still gives the right answer. After some faults of a device, no context of
     the process works any more."""

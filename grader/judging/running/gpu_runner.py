@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from grader.judging.plans.planning import given_tensor
 from grader.judging.running.arena import Allocation, Arena, Piece, guard_of
 from grader.judging.running.device import working
 from grader.judging.running.execution import Executor, Executors, GpuFailure
+from grader.judging.running.gpu_lock import GPU_LOCK
 from grader.judging.running.simulation import CallResult, fill, result_of_calls, run_on_both_poisons
 from grader.plan.compiled import Binary
 from grader.plan.messages import GivenTensor
@@ -57,6 +59,12 @@ class GpuRunner:
         # Before the GPU is held, since an executor may still be starting.
         self.executor()
         with working():
+            ran = run_on_both_poisons(lambda other: self._run(case, plan, binaries, inputs, other))
+        if not isinstance(ran, GpuFailure) or ran.kind != "time_limit" or GPU_LOCK not in os.environ:
+            return ran
+        # Another lane's kernels may have had the GPU for a part of the time.
+        self.executor()
+        with working(alone=True):
             return run_on_both_poisons(lambda other: self._run(case, plan, binaries, inputs, other))
 
     def _run(

@@ -32,6 +32,7 @@ from grader.plan.compiled import Binary
 from grader.plan.plan import Plan
 from grader.results.estimate import Estimate, estimate, is_decided, straddles
 from grader.results.result import Interval, Timing
+from grader.sandbox.forkserver import clock
 
 # The time of any replay wavers by some 10 µs on an H200: 1 % of the time that reading and writing 6 GiB takes there.
 POOL_BYTES = 12 << 30
@@ -95,7 +96,7 @@ class TimedCall:
 @dataclass(frozen=True)
 class Bounds:
     """Bounds of a measurement: it ends once the ratio is distinguished from the ends of the `threshold`, at latest at
-    `until` (time.monotonic). A replay of the student that takes `seconds` is a `time_limit`."""
+    `until` (clock.now). A replay of the student that takes `seconds` is a `time_limit`."""
 
     threshold: Threshold
     seconds: float
@@ -135,7 +136,7 @@ def measure_case(
             bounds = bounds.later(waited)
             measured = _measure_once(timed, executor, baselines, bounds)
         if not isinstance(measured, MeasuredCase):
-            if notes and isinstance(measured, GpuFailure) and time.monotonic() > bounds.until:
+            if notes and isinstance(measured, GpuFailure) and clock.now() > bounds.until:
                 raise InfrastructureError(f"{case}: no time was left for it. {notes[-1]}")
             return measured
         after = fitness.state()
@@ -206,7 +207,7 @@ class Measurement:
             _baseline_answer(self._baseline.executor.bind(slots, sample))
         lost = self._student.executor.bind(slots, sample)
         if lost is None:
-            _check_answer(self._baseline)
+            _check_answer(self._baseline, compiles=False)
         return lost
 
     def size(self) -> GpuFailure | None:
@@ -297,7 +298,7 @@ class Measurement:
         """Return the compiled baseline's seconds a call, which are reported and not graded."""
         compiled = replace(self._baseline, program=_program(
             self._timed, COMPILED, self._baseline.executor, self._baselines))
-        _check_answer(compiled)
+        _check_answer(compiled, compiles=True)
         _baseline_answer(compiled.prepare(self._baseline.count))
         taken = []
         for _ in range(REPORTED_REPLAYS):
@@ -312,10 +313,11 @@ def _program(timed: TimedCall, function: str, executor: Executor, baselines: Bas
     return baselines.program(timed.assignment, timed.case, function)
 
 
-def _check_answer(baseline: Replays) -> None:
-    """Check an answer of the baseline. Raises InfrastructureError if it is wrong."""
+def _check_answer(baseline: Replays, *, compiles: bool) -> None:
+    """Check the answer of a first call of the baseline, which may compile it. Raises InfrastructureError if it is
+    wrong."""
     baseline.pool.draw(1, baseline.scalars)
-    _baseline_answer(baseline.executor.run(baseline.program, 0, seconds=BASELINE_SECONDS, compiles=True))
+    _baseline_answer(baseline.executor.run(baseline.program, 0, seconds=BASELINE_SECONDS, compiles=compiles))
     wrong = baseline.pool.check(1, sampled=False)
     if wrong is not None:
         raise InfrastructureError(f"the baseline's answer is wrong: {wrong.what} {wrong.name}".strip())

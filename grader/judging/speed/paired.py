@@ -7,12 +7,12 @@ fails, its failure is passed on.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from grader.results.estimate import FEWEST_RATIOS, abba_ratios
+from grader.sandbox.forkserver import clock
 
 F = TypeVar("F")
 MOST_BLOCKS = 24
@@ -77,7 +77,7 @@ def paired(
 ) -> Blocks | F:
     """Measure blocks until the ratios are `is_decided` or there are MOST_BLOCKS. A student's failure is passed on.
 
-    No block begins after `until` (time.monotonic). Blocks within which the clock changes are dropped. Raises OutOfTime.
+    No block begins after `until` (clock.now). Blocks within which the clock changes are dropped. Raises OutOfTime.
     """
     steady, every = Blocks(), Blocks()
     while len(every.student) < 4 * MOST_BLOCKS:
@@ -89,7 +89,7 @@ def paired(
             blocks.baseline += measured.baseline
             blocks.student += measured.student
         steady.dropped += unstable
-        late = time.monotonic() > until
+        late = clock.now() > until
         count = len(steady.student) // 2
         if count >= FEWEST_RATIOS and (late or count == MOST_BLOCKS or is_decided(steady.ratios)):
             return steady
@@ -102,7 +102,7 @@ def paired(
 
 
 def warm_up(
-    measure: Callable[[], Block | F], *, until: float, now: Callable[[], float] = time.monotonic
+    measure: Callable[[], Block | F], *, until: float, now: Callable[[], float] = clock.now
 ) -> F | None:
     """Keep both sides at work, as `paired` does, until the device's pace is steady: for each side the medians of the
     last WINDOWS windows agree. A student's failure is passed on."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import torch
 
 from grader.course.cases import TimedCase
@@ -19,6 +17,7 @@ from grader.judging.speed.pool import ReplayFault
 from grader.judging.speed.tuning import tuned
 from grader.plan.plan import Plan
 from grader.results.result import Timing
+from grader.sandbox.forkserver import clock
 
 # The time for all timed calls of a case.
 SPEED_SECONDS = 600.0
@@ -31,7 +30,7 @@ def time_case(
     cannot be timed."""
     if not isinstance(machine, GpuMachine):
         raise InfrastructureError("speed is measured on a GPU, never guessed")
-    until, task = time.monotonic() + SPEED_SECONDS, prepared.task
+    until, task = clock.now() + SPEED_SECONDS, prepared.task
     try:
         fits, slots = largest_fitting(task.assignment, case, device.memory())
         wanted = RequestedCall(fits, prepared.draws.scalars(fits))

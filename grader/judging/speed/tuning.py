@@ -4,7 +4,6 @@ checked."""
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +17,7 @@ from grader.judging.speed.replays import Replays
 from grader.plan.compiled import Binary
 from grader.plan.messages import Answers
 from grader.plan.plan import Plan
+from grader.sandbox.forkserver import clock
 
 # Fewer than a student's own autotuner would make: each of these replays is of many calls.
 REPLAYS = 3
@@ -28,7 +28,7 @@ def tuned(
     slots: int, until: float
 ) -> Plan | Unplanned | GpuFailure | ReplayFault:
     """Return the plan of a timed case with the fastest configuration of each autotuner; `plan` has any configurations.
-    No configuration is tried after `until` (time.monotonic). Raises the same errors as `measure_case`."""
+    No configuration is tried after `until` (clock.now). Raises the same errors as `measure_case`."""
     chosen: list[int] = []
     while isinstance(plan, Plan) and len(chosen) < len(plan.tuners):
         count = min(plan.tuners[len(chosen)].candidates, MOST_CANDIDATES)
@@ -58,7 +58,7 @@ def _fastest(
         for number, plan in enumerate(planned):
             if not isinstance(plan, Plan):
                 return plan
-            if time.monotonic() > until:
+            if clock.now() > until:
                 failure = GpuFailure(
                     "time_limit", "the time for timed calls was used up by configurations of the autotuner")
                 break

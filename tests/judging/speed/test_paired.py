@@ -11,6 +11,7 @@ import pytest
 from grader.judging.speed import paired as rules
 from grader.judging.speed.paired import MOST_BLOCKS, Block, Blocks, OutOfTime, block, paired, warm_up
 from grader.results.estimate import FEWEST_RATIOS, estimate
+from grader.sandbox.forkserver.clock import now
 
 NEVER = math.inf
 
@@ -117,7 +118,7 @@ def test_without_time_there_is_no_result_and_with_little_the_blocks_there_are() 
             time.sleep(1)
         return 1.0
 
-    blocks = paired(side_by_side(late, told(repeat(1.0))), is_decided=lambda ratios: False, until=time.monotonic() + 1)
+    blocks = paired(side_by_side(late, told(repeat(1.0))), is_decided=lambda ratios: False, until=now() + 1)
     assert isinstance(blocks, Blocks) and len(blocks.ratios) == FEWEST_RATIOS
 
 
