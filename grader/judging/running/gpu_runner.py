@@ -56,16 +56,15 @@ class GpuRunner:
 
         Raises InfrastructureError, NoRoomError.
         """
-        # Before the GPU is held, since an executor may still be starting.
-        self.executor()
-        with working():
-            ran = run_on_both_poisons(lambda other: self._run(case, plan, binaries, inputs, other))
-        if not isinstance(ran, GpuFailure) or ran.kind != "time_limit" or GPU_LOCK not in os.environ:
-            return ran
-        # Another lane's kernels may have had the GPU for a part of the time.
-        self.executor()
-        with working(alone=True):
-            return run_on_both_poisons(lambda other: self._run(case, plan, binaries, inputs, other))
+        # If a call meets its limit, another lane's kernels may have had the GPU for a part of the time.
+        for alone in (False, True) if GPU_LOCK in os.environ else (False,):
+            # Before the GPU is held, since an executor may still be starting.
+            self.executor()
+            with working(alone=alone):
+                ran = run_on_both_poisons(lambda other: self._run(case, plan, binaries, inputs, other))
+            if not isinstance(ran, GpuFailure) or ran.kind != "time_limit":
+                break
+        return ran
 
     def _run(
         self, case: Case, plan: Plan, binaries: Sequence[Binary], inputs: Sequence[Inputs], other: bool

@@ -130,10 +130,11 @@ class Pool:
         as they are, if they are floats that calls leave whole, and all else is written anew.
         """
         self._scalars = scalars
-        with working():
-            for pieces in self._with_gaps:
-                for piece in pieces[:count]:
-                    fill_gaps(piece.tensor)
+        if self._with_gaps:
+            with working():
+                for pieces in self._with_gaps:
+                    for piece in pieces[:count]:
+                        fill_gaps(piece.tensor)
         if self._on_host:
             # This takes no GPU, so it is not held.
             self._renew(count)
